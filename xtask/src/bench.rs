@@ -1,105 +1,133 @@
-//! `cargo xtask bench LANGUAGE OURS ORIGINAL [RUNS]`: processor time and memory of our program
-//! and of an original on the same policies, in one run, as ratios.
+//! `cargo xtask bench LANGUAGE PROGRAM OTHER [RUNS]`: processor time and memory of two programs on
+//! the same policies, in one run, as ratios. OTHER is an original, or another build of ours.
 //!
-//! The policies are made here; they write below a scratch directory only. Processor time is
-//! compared, not wall time, because other work on the machine does not count in it.
+//! The two take turns, so that whatever else the machine does meets both. Processor time is
+//! compared, not wall time.
 
-use std::fmt::Write as _;
+mod policies;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use policies::{CFENGINE, CHEF, COOKBOOK, PUPPET, Row};
 
 use crate::usage::{self, Usage};
 
-/// A policy, and how often it is run in the same place: the second time finds nothing to do.
-struct Row {
-    name: &'static str,
-    policy: fn(&Path) -> String,
-    twice: bool,
+/// How a language is run.
+struct Language {
+    /// The name under which our program takes it.
+    persona: &'static str,
+    rows: &'static [Row],
+    policy: &'static str,
+    args: fn(&mut Command, &Path),
 }
 
-const CFENGINE: &[Row] = &[
-    Row { name: "hello", policy: |_| cf_main("reports:\n \"hello\";"), twice: false },
-    Row { name: "files_1k", policy: |dir| cf_files(dir, 1_000), twice: true },
-    Row { name: "iterate_10k", policy: |_| cf_iterate(100), twice: false },
-    Row { name: "lines_1k", policy: |dir| cf_lines(dir, 1_000), twice: true },
-];
+fn language(name: &str) -> Result<Language> {
+    Ok(match name {
+        "cfengine" => Language {
+            persona: "cf-agent",
+            rows: CFENGINE,
+            policy: "policy.cf",
+            args: |command, dir| {
+                command.arg("-Kf").arg(dir.join("policy.cf"));
+                command.env("CFENGINE_TEST_OVERRIDE_WORKDIR", dir.join("work"));
+            },
+        },
+        "puppet" => Language {
+            persona: "puppet",
+            rows: PUPPET,
+            policy: "site.pp",
+            args: |command, dir| {
+                command.arg("apply").arg("--confdir").arg(dir.join("conf"));
+                command.arg("--vardir").arg(dir.join("var")).arg(dir.join("site.pp"));
+            },
+        },
+        "chef" => Language {
+            persona: "chef-client",
+            rows: CHEF,
+            policy: "cookbooks/bench/recipes/default.rb",
+            args: |command, dir| {
+                command.args(["-z", "-o", "bench", "-c"]).arg(dir.join("client.rb"));
+                command.current_dir(dir);
+            },
+        },
+        _ => bail!("there are rows for cfengine, puppet and chef"),
+    })
+}
 
-const PUPPET: &[Row] = &[
-    Row { name: "hello", policy: |_| "notice('hello')\n".to_owned(), twice: false },
-    Row { name: "files_1k", policy: |dir| pp_files(dir, 1_000), twice: true },
-    Row { name: "chain_500", policy: |_| pp_chain(500), twice: false },
-    Row { name: "loops_10k", policy: |_| pp_loops(), twice: false },
-];
+/// A program that is measured.
+struct Program<'a> {
+    path: &'a str,
+    is_ours: bool,
+}
+
+impl Program<'_> {
+    /// Ours says its own name.
+    fn new(path: &str) -> Result<Program<'_>> {
+        let output = Command::new(path).arg("--version").output();
+        let output = output.with_context(|| path.to_owned())?;
+        Ok(Program { path, is_ours: output.stdout.starts_with(b"fixpoint") })
+    }
+}
 
 pub(crate) fn run() -> Result<()> {
     let args: Vec<String> = std::env::args().skip(2).collect();
-    let (language, ours, original, runs) = match &args[..] {
-        [language, ours, original] => (language, ours, original, 5),
-        [language, ours, original, runs] => (language, ours, original, runs.parse()?),
-        _ => bail!("usage: cargo xtask bench cfengine|puppet OURS ORIGINAL [RUNS]"),
+    let (name, one, other, runs) = match &args[..] {
+        [name, one, other] => (name, one, other, 5),
+        [name, one, other, runs] => (name, one, other, runs.parse()?),
+        _ => bail!("usage: cargo xtask bench cfengine|puppet|chef PROGRAM OTHER [RUNS]"),
     };
-    let rows = match language.as_str() {
-        "cfengine" => CFENGINE,
-        "puppet" => PUPPET,
-        _ => bail!("there are rows for cfengine and puppet"),
-    };
+    let language = language(name)?;
+    let programs = [Program::new(one)?, Program::new(other)?];
     println!(
-        "{:<22} {:>9} {:>9} {:>7} {:>8} {:>8}",
-        "row", "ours ms", "orig. ms", "times", "ours MB", "orig. MB"
+        "{:<24} {:>9} {:>9} {:>7} {:>8} {:>8}",
+        "row", "ms", "other ms", "times", "MB", "other MB"
     );
-    for row in rows {
-        let ours = measure(row, language, ours, true, runs)?;
-        let original = measure(row, language, original, false, runs)?;
-        for (phase, (ours, original)) in ours.iter().zip(&original).enumerate() {
+    for row in language.rows {
+        let [one, other] = measure(row, &language, &programs, runs)?;
+        for (phase, (one, other)) in one.iter().zip(&other).enumerate() {
             let name = match (row.twice, phase) {
                 (false, _) => row.name.to_owned(),
                 (true, 0) => format!("{} first", row.name),
                 (true, _) => format!("{} converged", row.name),
             };
             println!(
-                "{name:<22} {:>9.1} {:>9.1} {:>7.1} {:>8.1} {:>8.1}",
-                ours.cpu_ms,
-                original.cpu_ms,
-                original.cpu_ms / ours.cpu_ms.max(0.1),
-                ours.peak_kb as f64 / 1024.0,
-                original.peak_kb as f64 / 1024.0
+                "{name:<24} {:>9.1} {:>9.1} {:>7.2} {:>8.1} {:>8.1}",
+                one.cpu_ms,
+                other.cpu_ms,
+                other.cpu_ms / one.cpu_ms.max(0.1),
+                one.peak_kb as f64 / 1024.0,
+                other.peak_kb as f64 / 1024.0
             );
         }
     }
     Ok(())
 }
 
-/// The median of each phase.
+/// The medians of each program, phase by phase.
 fn measure(
     row: &Row,
-    language: &str,
-    program: &str,
-    is_ours: bool,
+    language: &Language,
+    programs: &[Program<'_>; 2],
     runs: usize,
-) -> Result<Vec<Usage>> {
+) -> Result<[Vec<Usage>; 2]> {
     let phases = if row.twice { 2 } else { 1 };
-    let mut samples: Vec<Vec<Usage>> = vec![Vec::new(); phases];
+    let mut samples = [vec![Vec::new(); phases], vec![Vec::new(); phases]];
     for number in 0..runs {
-        let dir = Scratch::new(number)?;
-        let file = dir.0.join(if language == "puppet" { "site.pp" } else { "policy.cf" });
-        std::fs::write(&file, (row.policy)(&dir.0))?;
-        private(&file)?;
-        if language == "cfengine" && !is_ours {
-            // The agent checks its policy with the program beside it.
-            let checker = std::fs::canonicalize(program)?.with_file_name("cf-promises");
-            std::os::unix::fs::symlink(checker, dir.0.join("work/bin/cf-promises"))?;
-        }
-        for phase in &mut samples {
-            let used = once(language, program, is_ours, &dir.0, &file)?;
-            if used.code != 0 {
-                bail!("{}: {program} ended with {}", row.name, used.code);
+        for (program, samples) in programs.iter().zip(&mut samples) {
+            let dir = Scratch::new(number)?;
+            lay_out(row, language, program, &dir.0)?;
+            for phase in samples {
+                let used = once(language, program, &dir.0)?;
+                if used.code != 0 {
+                    bail!("{}: {} ended with {}", row.name, program.path, used.code);
+                }
+                phase.push(used);
             }
-            phase.push(used);
         }
     }
-    Ok(samples.into_iter().map(median).collect())
+    Ok(samples.map(|phases| phases.into_iter().map(median).collect()))
 }
 
 fn median(mut samples: Vec<Usage>) -> Usage {
@@ -107,31 +135,47 @@ fn median(mut samples: Vec<Usage>) -> Usage {
     samples[samples.len() / 2]
 }
 
-fn once(language: &str, program: &str, is_ours: bool, dir: &Path, file: &Path) -> Result<Usage> {
-    let mut command = Command::new(program);
-    match language {
-        "puppet" => {
-            if is_ours {
-                command.arg("puppet");
-            }
-            command.arg("apply").arg("--confdir").arg(dir.join("conf"));
-            command.arg("--vardir").arg(dir.join("var")).arg(file);
+/// Writes what a run needs.
+fn lay_out(row: &Row, language: &Language, program: &Program<'_>, dir: &Path) -> Result<()> {
+    put(&dir.join(language.policy), &(row.policy)(dir))?;
+    match language.persona {
+        "cf-agent" if !program.is_ours => {
+            // The agent checks its policy with the program beside it.
+            let checker = std::fs::canonicalize(program.path)?.with_file_name("cf-promises");
+            std::os::unix::fs::symlink(checker, dir.join("work/bin/cf-promises"))?;
         }
-        _ => {
-            if is_ours {
-                command.arg("cf-agent");
+        "chef-client" => {
+            for (name, text) in COOKBOOK {
+                put(&dir.join("cookbooks/bench").join(name), text)?;
             }
-            command.arg("-Kf").arg(file);
-            command.env("CFENGINE_TEST_OVERRIDE_WORKDIR", dir.join("work"));
+            let config = format!(
+                "chef_repo_path '{0}'\ncookbook_path ['{0}/cookbooks']\ncache_path '{0}/cache'\nfile_cache_path '{0}/cache'\nfile_backup_path '{0}/backup'\nnode_name 'bench'\nlocal_mode true\n",
+                dir.display()
+            );
+            put(&dir.join("client.rb"), &config)?;
         }
+        _ => {}
     }
-    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    usage::wait_any(child.with_context(|| program.to_owned())?.id())
+    Ok(())
 }
 
-/// The originals refuse policy that others can write.
-fn private(file: &Path) -> Result<()> {
+fn once(language: &Language, program: &Program<'_>, dir: &Path) -> Result<Usage> {
+    let mut command = Command::new(program.path);
+    if program.is_ours {
+        command.arg(language.persona);
+    }
+    (language.args)(&mut command, dir);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    usage::wait_any(child.with_context(|| program.path.to_owned())?.id())
+}
+
+/// Writes a file that nobody else can write: the originals refuse others.
+fn put(file: &Path, text: &str) -> Result<()> {
     use std::os::unix::fs::PermissionsExt;
+    if let Some(parent) = file.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(file, text)?;
     Ok(std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600))?)
 }
 
@@ -153,67 +197,4 @@ impl Drop for Scratch {
         // What is left over lies below the temporary directory and is named after us.
         let _ = std::fs::remove_dir_all(&self.0);
     }
-}
-
-fn cf_main(body: &str) -> String {
-    format!(
-        "body common control {{ bundlesequence => {{ \"main\" }}; }}\nbundle agent main\n{{\n{body}\n}}\n"
-    )
-}
-
-fn cf_files(dir: &Path, count: u32) -> String {
-    let mut body = "files:\n".to_owned();
-    for number in 0..count {
-        let _ = writeln!(
-            body,
-            " \"{}/out/f{number:05}\" create => \"true\", perms => m(\"640\"), content => \"file {number}\";",
-            dir.display()
-        );
-    }
-    cf_main(&body) + "body perms m(mode) { mode => \"$(mode)\"; }\n"
-}
-
-fn cf_iterate(count: u32) -> String {
-    let list: Vec<String> = (0..count).map(|number| format!("\"i{number}\"")).collect();
-    let list = list.join(",");
-    cf_main(&format!(
-        "vars: \"a\" slist => {{ {list} }}; \"b\" slist => {{ {list} }};\nclasses: \"c_$(a)_$(b)\" expression => \"any\";"
-    ))
-}
-
-fn cf_lines(dir: &Path, count: u32) -> String {
-    let lines: Vec<String> = (0..count).map(|number| format!("\"line {number}\"")).collect();
-    let edit = format!(
-        "bundle edit_line lines\n{{\nvars: \"l\" slist => {{ {} }};\ninsert_lines: \"$(l)\";\n}}\n",
-        lines.join(",")
-    );
-    cf_main(&format!("files: \"{}/out/f\" create => \"true\", edit_line => lines;", dir.display()))
-        + &edit
-}
-
-fn pp_files(dir: &Path, count: u32) -> String {
-    (0..count).fold(String::new(), |mut text, number| {
-        let _ = writeln!(
-            text,
-            "file {{ '{}/out/f{number:05}': content => 'file {number}', mode => '0640' }}",
-            dir.display()
-        );
-        text
-    })
-}
-
-fn pp_chain(count: u32) -> String {
-    (0..count).fold(String::new(), |mut text, number| {
-        let after = if number == 0 {
-            String::new()
-        } else {
-            format!(" require => Notify['n{}']", number - 1)
-        };
-        let _ = writeln!(text, "notify {{ 'n{number}':{after} }}");
-        text
-    })
-}
-
-fn pp_loops() -> String {
-    "$n = Integer[1, 10000].map |$i| { $i * 2 }\n$m = $n.filter |$i| { $i % 3 == 0 }\nnotice($m.reduce |$a, $b| { $a + $b })\n".to_owned()
 }

@@ -30,7 +30,7 @@ usage: cargo xtask COMMAND
   startup  measure start-up of the release binary: processor time, memory, size
   truth    compare the claims of plans with what runs do, in copies of the machine
   changes  count the changes of plans that name target, property, from and to
-  bench    compare processor time and memory with an original on the same policies
+  bench    compare processor time and memory of two programs on the same policies
   conformance  hold the results of a public suite against what conformance/ expects";
 
 fn main() -> ExitCode {

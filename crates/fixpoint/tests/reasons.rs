@@ -8,6 +8,7 @@
     reason = "a test runs the program from outside"
 )]
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What `explain --why ITEM` says; `None` where there is no copy of the machine to look in.
@@ -29,7 +30,7 @@ fn why(policy: &str, more: &[&str], item: &str) -> Option<String> {
 }
 
 fn check(policy: &str, more: &[&str], expected: &[(&str, &[&str])]) {
-    let policy = format!("{}/{policy}", env!("CARGO_MANIFEST_DIR"));
+    let policy = Path::new(env!("CARGO_MANIFEST_DIR")).join(policy).display().to_string();
     assert!(expected.len() >= 20);
     for (item, reasons) in expected {
         let Some(told) = why(&policy, more, item) else { return };
@@ -85,12 +86,14 @@ fn cfengine() {
 #[test]
 fn chef() {
     let order: &[&str] = &["its turn  collection order"];
-    // The cookbook that the language's own test runs, told where to write.
+    // The cookbook that the language's own test runs, with a place to write to.
     let dir = tempfile::tempdir().unwrap();
     let attributes = dir.path().join("attributes.json");
     std::fs::write(&attributes, r#"{ "root": "/var/tmp" }"#).unwrap();
+    let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fx-chef/tests/cases/reasons.case");
+    fx_cases::read_one(&case).lay_out(dir.path());
     check(
-        "../fx-chef/tests/cases/reasons/cookbooks/t",
+        dir.path().join("cookbooks/t").to_str().unwrap(),
         &["-j", attributes.to_str().unwrap()],
         &[
             ("tmp/early]", &["compile file[", "its turn  run while recipes are compiled"]),

@@ -67,6 +67,16 @@ impl Case {
         self.sections.iter().map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
+    /// Writes the sections that are named like files, with an ending, below a directory.
+    pub fn lay_out(&self, dir: &Path) {
+        for (name, text) in self.sections().filter(|(name, _)| name.contains('.')) {
+            let path = dir.join(name);
+            let made = std::fs::create_dir_all(path.parent().unwrap_or(dir));
+            let written = made.and_then(|()| std::fs::write(&path, text));
+            written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+    }
+
     /// Puts a text into a section, at its place or at the end.
     pub fn set(&mut self, section: &str, text: &str) {
         match self.sections.iter_mut().find(|(name, _)| name == section) {
@@ -108,12 +118,14 @@ pub type Given = Vec<(&'static str, String)>;
 
 /// The cases of a directory, by name.
 pub fn read(dir: &Path) -> Vec<Case> {
-    let read = |path: &PathBuf| {
-        let text = std::fs::read_to_string(path);
-        let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        Case::parse(&name(path), &text)
-    };
-    paths(dir).iter().map(read).collect()
+    paths(dir).iter().map(|path| read_one(path)).collect()
+}
+
+/// The case in a file.
+pub fn read_one(path: &Path) -> Case {
+    let text = std::fs::read_to_string(path);
+    let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    Case::parse(&name(path), &text)
 }
 
 fn paths(dir: &Path) -> Vec<PathBuf> {

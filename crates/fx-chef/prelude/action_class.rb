@@ -49,7 +49,12 @@ class Chef
         end
         super
       end
-      def respond_to_missing?(name, priv = false) = super
+      # Resources inside an action look here for what their blocks call.
+      def respond_to_missing?(name, priv = false)
+        klass = new_resource.class
+        klass.method_defined?(name) && !Chef::Resource.method_defined?(name) &&
+          !klass.properties.key?(name.to_s.chomp("=").to_sym) || super
+      end
     end
   end
 end

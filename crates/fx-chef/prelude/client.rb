@@ -80,7 +80,7 @@ class Chef
       FX.summary(true, nil)
       @events.run_failed(e, @run_status) if @events && @events.heard?
       dump(e)
-      FX.failure(e.class.name, message_of(e)) unless e.is_a?(SystemExit)
+      FX.failure(e.class.name, message_of(e), Chef::FxMissing.of(e)) unless e.is_a?(SystemExit)
     end
 
     # Where loading failed, for people.
@@ -149,10 +149,21 @@ class Chef
       Chef::Log.level = Chef::Config[:log_level]
       loc = Chef::Config[:log_location]
       loc = loc.find { |l| l.is_a?(String) } if loc.is_a?(Array)
-      FX.open_log(loc) if loc.is_a?(String) && loc != "STDOUT" && loc != "STDERR"
+      open_log(loc) if loc.is_a?(String) && loc != "STDOUT" && loc != "STDERR"
+      if (count = Chef::Config[:slow_report])
+        Chef::Config[:report_handlers] << Chef::Handler::SlowReport.new(count)
+      end
       formatter = @opts["formatter"] || Chef::Config[:formatters]&.first&.first || "doc"
       FX.formatter(formatter, Chef::Config[:why_run], @opts["apply"])
       Chef::Config[:cache_path] = "/var/chef" if @opts["apply"] && !Chef::Config.given?(:cache_path)
+    end
+
+    def open_log(path)
+      FX.open_log(path)
+    rescue SystemCallError => e
+      Chef::Log.fatal("Failed to open or create log file at #{[path]}: #{e.class} (#{e.message})")
+      Chef::Log.fatal("Aborting due to invalid 'log_location' configuration")
+      exit 1
     end
 
     # Without `-c`: the workstation's file in `.chef` here or above, then in the home directory;

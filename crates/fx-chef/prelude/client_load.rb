@@ -19,8 +19,7 @@ class Chef
       Chef::Log.info("Loading cookbooks [#{books.values.map { |b| "#{b.name}@#{b.version}" }.join(", ")}]")
       books.each_value do |b|
         next if b.metadata.gems.empty? || Chef::Config[:skip_gem_metadata_installation]
-        Chef::Log.warn("cookbook #{b.name} asks for #{b.metadata.gems.map { |g| "gem #{g.join(" ")}" }.join(", ")}: " \
-          "gems are not installed, there is no other Ruby here")
+        b.metadata.gems.each { |name, *versions| bring_gem(b, name, versions) }
       end
       FX.synchronizing(books.values.map { |b| [b.name, b.version] })
       keep_room
@@ -28,6 +27,20 @@ class Chef
       @run_status.run_context = @run_context
       Chef.set_run_context(@run_context)
       @node.automatic["cookbooks"] = books.to_h { |n, b| [n, { "version" => b.version }] }
+    end
+
+    # A gem that a cookbook's metadata names.
+    def bring_gem(book, name, versions)
+      versions = versions.grep(String)
+      gem = FxGems.find(name, versions.empty? ? nil : versions)
+      unless gem
+        return Chef::Log.warn("cookbook #{book.name} asks for gem #{[name, *versions].join(" ")}: " \
+          "it is not on this machine, and none are fetched")
+      end
+      FxGems.activate(gem) do |one, &unpack|
+        changes = [[:gem, one.name, :version, "absent", one.version]]
+        FX.step("gem", one.name, "unpack", "metadata of cookbook #{book.name}", changes, &unpack)
+      end
     end
 
     # The closure of a cookbook's dependencies, each checked against its constraint.
@@ -43,7 +56,11 @@ class Chef
           FX.describe("Error Resolving Cookbooks for Run List:",
             Chef::FxFailures.cookbooks(@expansion.recipes, absent, unmet, ""))
         end
-        raise Net::HTTPServerException, '412 "Precondition Failed"'
+        wanted = [constraint, pins[name]].compact.map(&:to_s).uniq.reject { |c| c == ">= 0.0.0" }.join(", ")
+        by = path.empty? ? "the run list" : "cookbook #{path.last}"
+        there = book ? "#{name} #{book.version} is not #{wanted}" : "there is no cookbook #{name}"
+        Chef::FxMissing.raise('412 "Precondition Failed"', "#{there}, which #{by} needs" \
+          "#{" (#{wanted})" unless book || wanted.empty?}")
       end
       return if books.key?(name)
       books[name] = book

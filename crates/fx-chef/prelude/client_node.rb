@@ -49,10 +49,8 @@ class Chef
     def load_stored
       return {} unless Chef::Config[:local_mode] && FX.file?(node_file)
       (Chef::JSONCompat.parse(FX.read(node_file)) || {})["normal"] || {}
-    rescue Chef::Exceptions::ConfigurationError
-      raise
-    rescue StandardError
-      {}
+    rescue Chef::Exceptions::JSON::ParseError => e
+      raise e.class, "#{node_file}: #{e.message}"
     end
     # Cookbooks are read in place, but recipes keep what they fetch where the original has its
     # copies.

@@ -37,6 +37,7 @@ end
 autoload :Ohai, "prelude:chef/ohai.rb"
 autoload :Erubis, "prelude:chef/erubis.rb"
 autoload :InSpec, "prelude:chef/inert_names.rb"
+autoload :ChefConfig, "prelude:chef/chef_config.rb"
 %i{IniParse Addressable Plist Diff}.each { |n| autoload n, "prelude:chef/gems.rb" }
 # Chef has these loaded; here the first use does it.
 { JSON: "json", YAML: "yaml", FileUtils: "fileutils", Tempfile: "tempfile", Pathname: "pathname",
@@ -96,14 +97,14 @@ class Chef
     Cookbook: "cookbook", CookbookCollection: "cookbook", CookbookLoader: "cookbook", GuardInterpreter: "guard",
     FileContentManagement: "inert_names",
     FileAccessControl: "inert_names", Deprecated: "deprecations", Decorator: "decorator", Dist: "dist",
-    ReservedNames: "inert_names", ResourceDefinition: "definition",
+    ReservedNames: "inert_names", ResourceDefinition: "definition", ResourceDefinitionList: "definition",
     ResourceBuilder: "recipe", ResourceResolver: "node_map", ProviderResolver: "node_map", Mash: "mash",
     Daemon: "inert_names", ApiClient: "inert_names",
     User: "inert_names", Knife: "inert_names", Chefspec: "inert_names", Shell: "inert_names", RequestID: "inert_names",
     LocalMode: "inert_names", ActionCollection: "inert_names", Win32: "inert_names",
     ResourceReporter: "inert_names", WorkstationConfigLoader: "inert_names", SecretFetcher: "inert_names",
     Compliance: "inert_names", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures",
-    FxSecrets: "secrets", RunLock: "run_lock",
+    FxSecrets: "secrets", FxMissing: "missing", FxGems: "local_gems", RunLock: "run_lock",
     ScanAccessControl: "inert_names", FileSystem: "inert_names", Telemeter: "inert_names", Mixins: "mixin",
     TrainTransport: "inert_names", TargetIO: "inert_names", DataCollector: "inert_names",
   }.each { |name, file| autoload name, "prelude:chef/#{file}.rb" }
@@ -168,11 +169,15 @@ end
 
 # Parts of the machine object that are simpler in Ruby.
 class FxMachine
+  # An action that is only rehearsed sees a why-run.
   def probing
+    outer = Chef::Config[:why_run]
+    Chef::Config[:why_run] = true
     probe(1)
     yield
   ensure
     probe(-1)
+    Chef::Config[:why_run] = outer
   end
 
   def silently
@@ -218,5 +223,16 @@ module Kernel
   class << self
     alias_method :fx_require, :require
     def require(name) = Object.new.send(:require, name)
+  end
+end
+
+module Gem
+  # A gem that is not there.
+  class MissingSpecError < Gem::LoadError
+    def initialize(name = nil, requirement = nil, *_)
+      @name, @requirement = name, requirement
+      super(name && "Could not find '#{name}' (#{requirement || ">= 0"}) among the gems here")
+    end
+    attr_reader :name, :requirement
   end
 end

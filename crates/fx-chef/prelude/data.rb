@@ -4,10 +4,7 @@ class Chef
     def self.dirs = Array(Chef::Config[:data_bag_path])
     def self.load(name)
       dir = dirs.map { |d| "#{d}/#{name}" }.find { |d| ::File.directory?(d) }
-      unless dir
-        Chef::Exceptions
-        raise Net::HTTPServerException, '404 "Not Found"'
-      end
+      Chef::FxMissing.raise('404 "Not Found"', "there is no data bag #{name} in #{dirs.join(", ")}") unless dir
       FX.names(dir).select { |f| f.end_with?(".json") }.to_h { |f| [f.delete_suffix(".json"), "#{dir}/#{f}"] }
     end
     def self.list = dirs.flat_map { |d| FX.names(d) }.to_h { |n| [n, n] }
@@ -21,9 +18,7 @@ class Chef
           "DataBags must have a name matching /^[-a-zA-Z0-9_.]+$/, you gave #{bag.inspect}"
       end
       path = DataBag.load(bag)[id.to_s]
-      unless path
-        raise Net::HTTPServerException, '404 "Not Found"'
-      end
+      Chef::FxMissing.raise('404 "Not Found"', "there is no item #{id} in the data bag #{bag}") unless path
       item = new
       item.data_bag = bag.to_s
       item.raw_data = ChefUtils::Mash.new(Chef::JSONCompat.parse(FX.read(path)))
@@ -87,7 +82,7 @@ class Chef
         matcher = begin
           Matcher.new(query.to_s).tap { |m| m.match?({}) }
         rescue StandardError
-          raise Net::HTTPServerException, '400 "Bad Request"'
+          Chef::FxMissing.raise('400 "Bad Request"', "the query #{query.to_s.inspect} cannot be read")
         end
         objects(type.to_s).select { |o| matcher.match?(flat(data_of(o))) }
       end
@@ -100,8 +95,7 @@ class Chef
         when "client" then []
         else
           unless DataBag.list.key?(type)
-            Chef::Exceptions
-            raise Net::HTTPServerException, '404 "Not Found"'
+            Chef::FxMissing.raise('404 "Not Found"', "there is no data bag #{type} in #{DataBag.dirs.join(", ")}")
           end
           DataBag.load(type).keys.map { |id| DataBagItem.load(type, id) }
         end

@@ -20,4 +20,15 @@ class Chef
     def respond_to_missing?(*) = true
     def to_s = "resource definition: #{name}"
   end
+  # The definitions of a file, by name.
+  class ResourceDefinitionList
+    attr_accessor :defines
+    def initialize = @defines = {}
+    def define(name, params = {}, &block)
+      @defines[name] = Chef::ResourceDefinition.new
+      @defines[name].define(name, params, &block)
+      true
+    end
+    def from_file(path) = instance_eval(::File.read(path), path, 1)
+  end
 end

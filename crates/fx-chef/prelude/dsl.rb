@@ -68,7 +68,7 @@ class Chef
         if block
           resource.resource_initializing = true
           begin
-            FX.run_in(resource, block)
+            fx_outer ? FX.run_in(resource, block, fx_outer) : FX.run_in(resource, block)
           ensure
             resource.resource_initializing = false
           end
@@ -82,6 +82,8 @@ class Chef
         resource
       end
       def fx_enclosing = nil
+      # The resource whose action declares others; their blocks get it.
+      def fx_outer = is_a?(Chef::Provider) ? new_resource : nil
       def fx_params = {}
 
       def find_resource!(type, name, run_context: self.run_context)
@@ -96,15 +98,13 @@ class Chef
       end
       def edit_resource!(type, name, created_at: nil, run_context: self.run_context, &block)
         resource = find_resource!(type, name, run_context: run_context)
-        resource.instance_eval(&block) if block
+        resource.instance_exec(*fx_outer, &block) if block
         resource
       end
       def edit_resource(type, name, created_at: nil, run_context: self.run_context, **opts, &block)
         edit_resource!(type, name, run_context: run_context, &block)
       rescue Chef::Exceptions::ResourceNotFound
-        declare_resource(type, name, created_at: created_at || FX.here, run_context: run_context, **opts) do
-          instance_eval(&block) if block
-        end
+        declare_resource(type, name, created_at: created_at || FX.here, run_context: run_context, **opts, &block)
       end
       def delete_resource!(type, name, run_context: self.run_context)
         run_context.resource_collection.delete("#{type}[#{name}]")
@@ -190,7 +190,7 @@ class Chef
       def resources(*args) = run_context.resource_collection.find(*args)
       def tag(*tags) = node.tag(*tags)
       def tagged?(*tags) = tags.all? { |t| node.tags.include?(t) }
-      def untag(*tags) = tags.each { |t| node.tags.delete(t) }
+      def untag(*tags) = node.untag(*tags)
       def exec(args)
         raise Chef::Exceptions::ResourceNotFound,
           "exec was called, but you probably meant to use an execute resource.  If not, please call Kernel#exec " \

@@ -25,6 +25,7 @@ class Chef
   class Handler
     autoload :JsonFile, "prelude:chef/report_handlers.rb"
     autoload :ErrorReport, "prelude:chef/report_handlers.rb"
+    autoload :SlowReport, "prelude:chef/slow_report.rb"
     class << self
       def run_all(kind, status)
         Array(Chef::Config[kind]).each do |h|

@@ -244,6 +244,10 @@ class Chef
       normal["tags"] = [] unless normal.key?("tags") && normal["tags"].is_a?(Array)
       normal["tags"]
     end
+    def untag(*tags_out)
+      tags_out.each { |t| tags.delete(t.to_s) }
+      tags
+    end
     def tag(*tags_in)
       tags_in.each { |t| tags << t.to_s unless tags.include?(t.to_s) }
       tags

@@ -40,8 +40,7 @@ class Chef
       end
         return false
       end
-      return false if f[:block] && !f[:block].call(node)
-      true
+      f[:block].nil? || f[:block] == true || !!f[:block].call(node)
     end
 
     # A list of names, some of them refused with a leading "!".
@@ -69,16 +68,10 @@ class Chef
 
     def search(node, key)
       found = @map[key]&.find { |_, f, _| matches?(node, f) }
-      return found[0] if found
-      builtin(node, key)
-    end
-
-    # Built-in classes come from the table, after those of cookbooks.
-    def builtin(node, key)
-      candidates = FX.provides(key)
-      return nil unless candidates
-      c = candidates.find { |_, f| matches?(node, f) }
-      c && c[0].split("::").inject(Chef::Resource) { |m, n| m.const_get(n, false) }
+      ours = FX.provides(key)&.find { |_, f| matches?(node, f) }
+      # The more specific one; of two alike that of a cookbook, which came later.
+      return found[0] if found && (ours.nil? || weight(ours[1]) <= weight(found[1]))
+      ours && ours[0].split("::").inject(Chef::Resource) { |m, n| m.const_get(n, false) }
     end
 
     def resolve!(node, key)

@@ -130,13 +130,12 @@ class Chef
         lock["cookbook_locks"].to_h do |name, l|
           dir = directory(name)
           unless dir
-            Chef::Exceptions
             if FX.doc?
               FX.describe("Error Resolving Cookbooks for Run List:",
                 [["Missing Cookbooks:", "no cookbook artifact #{name} #{l["identifier"]}"],
                 Chef::FxFailures.system_info])
             end
-            raise Net::HTTPServerException, '404 "Not Found"'
+            Chef::FxMissing.raise('404 "Not Found"', "there is no cookbook artifact #{name} #{l["identifier"]}")
           end
           [name, loader.load(dir)]
         end

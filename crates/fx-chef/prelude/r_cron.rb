@@ -18,47 +18,32 @@ class Chef
   class Provider
     class Cron < Chef::Provider
       def load_current_resource
-        begin
-          out = fx_look("crontab", "-l", "-u", new_resource.user)
-        rescue SystemCallError => e
-          raise Chef::Exceptions::Cron, "Error determining state of #{new_resource.name}, error: #{e}"
-        end
-        @table = out.exitstatus == 0 ? out.stdout : ""
-        lines = @table.lines.map(&:chomp)
-        at = lines.index(marker)
-        @before = at ? lines[0...at] : lines
-        @entry = nil
-        @after = []
-        return unless at
-        stop = at + 1
-        stop += 1 while lines[stop] && lines[stop].match?(/\A[A-Za-z_]\w*=/)
-        @entry = lines[at..stop]
-        @after = lines[(stop + 1)..] || []
+        r = new_resource
+        @now, @wanted, @same = FX.cron_entry(r.user, r.name, entry)
+      rescue SystemCallError, Chef::Exceptions::Cron => e
+        raise Chef::Exceptions::Cron, "Error determining state of #{r.name}, error: #{e}"
       end
-      def marker = "# Chef Name: #{new_resource.name}"
+      # Variables, when it runs, and what it runs.
       def entry
         r = new_resource
-        when_ = r.time ? "@#{r.time}" : [r.minute, r.hour, r.day, r.month, r.weekday].join(" ")
-        [marker, *FxCron.variables(r), "#{when_} #{FxCron.duration(r.time_out)}#{r.command}"]
+        at = r.time || [r.minute, r.hour, r.day, r.month, r.weekday]
+        [FxCron.variables(r), at, "#{FxCron.duration(r.time_out)}#{r.command}"]
       end
       def about(from, to)
         fx_about(:cron, "#{new_resource.user}:#{new_resource.name}", entry: [from || "absent", to || "absent"])
       end
-      def store(lines)
-        text = lines.join("\n")
-        text += "\n" unless text.empty?
-        shell_out!("crontab", "-u", new_resource.user, "-", input: text)
+      def store(entry)
+        r = new_resource
+        shell_out!(*FX.cron_words(r.user), input: FX.cron_table(r.user, r.name, entry))
       end
       def action_create
-        return if @entry == entry
-        fx_change(@entry ? "update crontab entry for #{new_resource}" : "add crontab entry for #{new_resource}",
-          about(@entry, entry)) do
-          store(@before + entry + @after)
-        end
+        return if @same
+        word = @now ? "update" : "add"
+        fx_change("#{word} crontab entry for #{new_resource}", about(@now, @wanted)) { store(entry) }
       end
       def action_delete
-        return unless @entry
-        fx_change("delete #{new_resource.name} from crontab", about(@entry, nil)) { store(@before + @after) }
+        return unless @now
+        fx_change("delete #{new_resource.name} from crontab", about(@now, nil)) { store(nil) }
       end
     end
   end

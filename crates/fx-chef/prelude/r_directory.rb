@@ -46,7 +46,7 @@ class Chef
         fx_change("delete existing directory #{@path}", fx_about(:file, @path, ensure: %w{directory absent})) do
           if new_resource.recursive
             require "fileutils"
-            ::FileUtils.rm_rf(@path)
+            ::FileUtils.rm_r(@path)
           else
             ::Dir.delete(@path)
           end

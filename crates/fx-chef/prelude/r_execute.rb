@@ -10,7 +10,6 @@ class Chef
       end
       attr_accessor :fx_words
       property :sensitive, [true, false], default: lazy { password ? true : false }
-      alias env environment
       def live_stream? = live_stream
       def self.set_guard_inherited_attributes(*names)
         @class_inherited_attributes = names

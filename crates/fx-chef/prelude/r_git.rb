@@ -92,7 +92,7 @@ class Chef
         fx_change("complete the export by removing #{@dir}.git after checkout",
           fx_about(:file, "#{@dir}/.git", ensure: %w{directory absent})) do
           require "fileutils"
-          FileUtils.rm_rf("#{@dir}/.git")
+          FileUtils.rm_r("#{@dir}/.git")
         end
       end
     end

@@ -8,16 +8,12 @@ class Chef
       property :excluded_members, [String, Array], default: [], coerce: proc { |arg|
         arg.is_a?(String) ? arg.split(/\s*,\s*/) : arg
       }
-      alias users members
     end
   end
   class Provider
     class Group < Chef::Provider
       def load_current_resource
-        r = new_resource
-        out = fx_look("getent", "--", "group", r.group_name)
-        f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
-        @now = f && { gid: f[2].to_i, members: f[3].to_s.split(",") }
+        @now = FX.account_group(new_resource.group_name)
       end
       def define_resource_requirements
         r = new_resource
@@ -37,9 +33,8 @@ class Chef
       def now_members = @now ? @now[:members] : []
       def missing = new_resource.members - now_members
       def leaving = new_resource.excluded_members & now_members
-      def gid_options
-        new_resource.gid && (@now.nil? || new_resource.gid.to_s != @now[:gid].to_s) ? ["-g", new_resource.gid.to_s] : []
-      end
+      def gid_differs? = new_resource.gid && (@now.nil? || new_resource.gid.to_s != @now[:gid].to_s)
+      def call(change, **settings) = FX.account_words(change, new_resource.group_name, settings)
 
       def action_create
         return manage("alter") if @now
@@ -47,21 +42,19 @@ class Chef
         fx_change("create group #{r.group_name}",
           about(ensure: %w{absent present}) + (r.gid ? about(gid: [nil, r.gid]) : []) +
           (r.members.empty? ? [] : about(members: [[], r.members]))) do
-          shell_out!("groupadd", *gid_options, *(r.system ? ["-r"] : []), *(r.non_unique ? ["-o"] : []), "--",
-            r.group_name)
+          shell_out!(*call("add_group", gid: r.gid, system: r.system, non_unique: r.non_unique))
           set_members
         end
       end
       def set_members
-        name = new_resource.group_name
-        return shell_out!("gpasswd", "-M", new_resource.members.join(","), name) unless new_resource.append
-        missing.each { |m| shell_out!("gpasswd", "-a", m, name) }
-        leaving.each { |m| shell_out!("gpasswd", "-d", m, name) }
+        return shell_out!(*call("set_members", members: new_resource.members)) unless new_resource.append
+        missing.each { |m| shell_out!(*call("add_member", member: m)) }
+        leaving.each { |m| shell_out!(*call("remove_member", member: m)) }
       end
-      def told
+      def descriptions
         r = new_resource
         lines = []
-        lines << "change gid #{@now[:gid]} to #{r.gid}" unless gid_options.empty?
+        lines << "change gid #{@now[:gid]} to #{r.gid}" if gid_differs?
         if r.append
           lines << "add missing member(s): #{missing.join(", ")}" unless missing.empty?
           lines << "remove existing member(s): #{leaving.join(", ")}" unless leaving.empty?
@@ -73,14 +66,16 @@ class Chef
       def about(properties) = fx_about(:group, new_resource.group_name, properties)
       def differences
         wanted = new_resource.append ? (now_members | missing) - leaving : new_resource.members
-        out = gid_options.empty? ? [] : about(gid: [@now[:gid], new_resource.gid])
+        out = gid_differs? ? about(gid: [@now[:gid], new_resource.gid]) : []
         wanted.sort == now_members.sort ? out : out + about(members: [now_members, wanted])
       end
       def manage(word)
-        lines = told
+        lines = descriptions
         return if lines.empty?
         fx_change(["#{word} group #{new_resource.group_name}"] + lines, differences) do
-          shell_out!("groupmod", *gid_options, "--", new_resource.group_name)
+          if gid_differs?
+            shell_out!(*call("change_group", gid: new_resource.gid, non_unique: new_resource.non_unique))
+          end
           set_members
         end
       end
@@ -89,7 +84,7 @@ class Chef
       def action_remove
         return unless @now
         fx_change("remove group #{new_resource.group_name}", about(ensure: %w{present absent})) do
-          shell_out!("groupdel", "--", new_resource.group_name)
+          shell_out!(*call("remove_group"))
         end
       end
     end

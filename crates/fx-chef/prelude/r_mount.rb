@@ -19,18 +19,26 @@ class Chef
     class Mount < Chef::Provider
       def load_current_resource
         @point = new_resource.mount_point
-        @mounted = ::File.readlines("/proc/mounts").any? { |l| l.split[1] == @point.gsub(" ", "\\040") }
+        @mounted = FX.mounted?(@point)
       end
       def device
         r = new_resource
         { device: r.device, label: "LABEL=#{r.device}", uuid: "UUID=#{r.device}" }[r.device_type]
       end
-      def line
-        "#{device} #{@point} #{new_resource.fstype} " \
-          "#{new_resource.options.nil? ? "defaults" : new_resource.options.join(",")} #{new_resource.dump} " \
-          "#{new_resource.pass}"
+      # What a line of fstab says besides the directory.
+      def fields
+        r = new_resource
+        [device, r.fstype, r.options.nil? ? "defaults" : r.options.join(","), r.dump, r.pass]
       end
-      def in_fstab = ::File.readlines("/etc/fstab").find { |l| !l.start_with?("#") && l.split[1] == @point }
+      def call(change, options = nil) = FX.mount_words(change, @point, device, new_resource.fstype, options)
+      def mount_now
+        FX.check_mount_point(@point)
+        shell_out!(*call("mount", Array(new_resource.options) - ["defaults"]))
+      end
+      def unmount_now
+        FX.check_mount_point(@point)
+        shell_out!(*call("unmount"))
+      end
       def about(property, from, to) = fx_about(:mount, @point, property => [from, to])
       def action_mount
         return if @mounted
@@ -38,42 +46,36 @@ class Chef
           fx_unmet(Chef::Exceptions::Mount, "Mount point #{@point} does not exist")
         end
         fx_change("mount #{new_resource.device} to #{@point}", about(:mounted, nil, device)) do
-          FX.check_mount_point(@point)
-          o = Array(new_resource.options) - ["defaults"]
-          dev = { device: [device], label: ["-L", new_resource.device], uuid: ["-U", new_resource.device] }[
-            new_resource.device_type]
-          shell_out!("mount", "-t", new_resource.fstype, *(o.empty? ? [] : ["-o", o.join(",")]), *dev, @point)
+          mount_now
         end
       end
       def action_umount
         return unless @mounted
-        fx_change("unmount #{new_resource.device}", about(:mounted, device, nil)) do
-          FX.check_mount_point(@point)
-          shell_out!("umount", "--", @point)
-        end
+        fx_change("unmount #{new_resource.device}", about(:mounted, device, nil)) { unmount_now }
       end
       alias action_unmount action_umount
       def action_remount
         return unless @mounted
         fx_change("remount #{new_resource.device}", about(:options, nil, Array(new_resource.options))) do
-          shell_out!("mount", "-o", "remount,#{Array(new_resource.options).join(",")}", @point)
+          if new_resource.supports[:remount]
+            shell_out!(*call("remount", new_resource.options))
+          else
+            unmount_now
+            mount_now
+          end
         end
       end
       def action_enable
-        now = in_fstab
-        return if now && now.split == line.split
-        fx_change("enable #{new_resource.device}", about(:fstab, now&.chomp || "absent", line)) do
-          kept = ::File.readlines("/etc/fstab").reject { |l| !l.start_with?("#") && l.split[1] == @point }
-          ::File.write("/etc/fstab", kept.join + line + "\n")
+        now, wanted, same = FX.fstab(@point, fields)
+        return if same
+        fx_change("enable #{new_resource.device}", about(:fstab, now || "absent", wanted)) do
+          FX.edit_fstab(@point, fields)
         end
       end
       def action_disable
-        now = in_fstab
+        now, = FX.fstab(@point, nil)
         return unless now
-        fx_change("disable #{new_resource.device}", about(:fstab, now.chomp, "absent")) do
-          ::File.write("/etc/fstab",
-            ::File.readlines("/etc/fstab").reject { |l| !l.start_with?("#") && l.split[1] == @point }.join)
-        end
+        fx_change("disable #{new_resource.device}", about(:fstab, now, "absent")) { FX.edit_fstab(@point, nil) }
       end
     end
   end

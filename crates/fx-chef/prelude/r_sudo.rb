@@ -8,8 +8,6 @@ class Chef
         (x.is_a?(Array) ? x : x.split(/\s*,\s*/)).map { |g| g.start_with?("%") ? g : "%#{g}" }
       }
       property :config_prefix, String, default: lazy { "/etc" }
-      alias user users
-      alias group groups
 
       action_class do
         def text

@@ -1,28 +1,11 @@
-# user: accounts, through useradd and its kin.
+# user: accounts, through useradd, usermod and userdel.
 class Chef
-  class Resource
-    class User
-      alias group gid
-    end
-  end
   class Provider
     class User < Chef::Provider
-      WANTED = { comment: "-c", expire_date: "-e", gid: "-g", inactive: "-f", shell: "-s", uid: "-u" }.freeze
-
       def load_current_resource
         r = new_resource
-        out = fx_look("getent", "--", "passwd", r.username)
-        f = out.exitstatus == 0 ? out.stdout.strip.split(":", -1) : nil
-        return unless f
-        @now = { uid: f[2].to_i, gid: f[3].to_i, comment: f[4], home: f[5], shell: f[6], password: f[1] }
-        shadow = ::File.readable?("/etc/shadow") ?
-          ::File.readlines("/etc/shadow").find { |l| l.start_with?("#{r.username}:") }&.chomp&.split(":", -1) : nil
-        if shadow
-          @now[:password] = shadow[1]
-          @now[:inactive] = shadow[6].to_s.empty? ? nil : shadow[6].to_i
-          @now[:expire_date] = shadow[7].to_s.empty? ? nil : Time.at(shadow[7].to_i * 86_400).utc.strftime("%Y-%m-%d")
-        end
-        r.gid(gid_of(r.gid)) if r.gid
+        @now = FX.account_user(r.username)
+        r.gid(gid_of(r.gid)) if @now && r.gid
       end
       def define_resource_requirements
         r = new_resource
@@ -40,8 +23,8 @@ class Chef
       end
       def gid_of(g)
         return g.to_i if g.to_s.match?(/\A\d+\z/)
-        out = fx_look("getent", "--", "group", g.to_s)
-        return out.stdout.split(":")[2].to_i if out.exitstatus == 0
+        group = FX.account_group(g.to_s)
+        return group[:gid] if group
         @unknown_group = true
         g
       end
@@ -53,10 +36,15 @@ class Chef
       def differences
         r = new_resource
         %i{comment shell password uid gid expire_date inactive}.select do |k|
-          !r.send(k).nil? && r.send(k).to_s != @now[k].to_s
+          !r.send(k).nil? && !same?(k)
         end
       end
-      def told
+      # Days that are not given are -1 to the tools.
+      def same?(property)
+        wanted, now = new_resource.send(property).to_s, @now[property].to_s
+        wanted == now || (now == "" && wanted == "-1" && %i{expire_date inactive}.include?(property))
+      end
+      def descriptions
         r = new_resource
         lines = home_differs? ? ["change homedir from #{@now[:home]} to #{r.home}"] : []
         lines + differences.map do |k|
@@ -64,26 +52,24 @@ class Chef
           "change #{k} from #{hidden ? "********" : @now[k]} to #{hidden ? "********" : r.send(k)}"
         end
       end
-      def options
+      # What useradd or usermod is to set; the two that the original always names, and what differs.
+      def attributes
         r = new_resource
-        args = WANTED.flat_map do |k, flag|
+        set = %i{comment expire_date gid inactive shell uid}.select do |k|
           v = r.send(k)
-          always = k == :expire_date || k == :inactive
-          !v.nil? && v != "" && (always || @now.nil? || v.to_s != @now[k].to_s) ? [flag, v.to_s] : []
+          always = %i{expire_date inactive}.include?(k) || (k == :uid && r.non_unique)
+          !v.nil? && v != "" && (always || @now.nil? || !same?(k))
         end
-        args.push("-d", r.home) if home_differs?
-        args.push("-o") if r.non_unique
-        args
+        set = set.to_h { |k| [k, r.send(k)] }
+        home_differs? ? set.merge(home: r.home) : set
       end
+      def call(change, **settings) = FX.account_words(change, new_resource.username, settings)
       # A hash among the words of a command is seen by everybody, so it is handed over apart.
       def set_password
         r = new_resource
         hash = r.password
         return if hash.nil? || hash == "" || @now && hash == @now[:password]
-        if hash.include?("\n") || r.username.match?(/[:\n]/)
-          raise Chef::Exceptions::User, "the password of #{r.username} has a line break"
-        end
-        out = shell_out("chpasswd", "-e", input: "#{r.username}:#{hash}\n", sensitive: true)
+        out = shell_out(*call("set_password"), input: FX.password_line(r.username, hash), sensitive: true)
         if out.error?
           raise Chef::Exceptions::User,
             "chpasswd could not set the password of #{r.username}: exit code #{out.exitstatus}"
@@ -103,23 +89,23 @@ class Chef
         return manage("alter") if @now
         r = new_resource
         fx_change("create user #{r.username}", about(:ensure, "absent", "present") + wanted) do
-          shell_out!("useradd", *options, *(r.system ? ["-r"] : []), r.manage_home ? "-m" : "-M", "--", r.username)
+          shell_out!(*call("add_user", system: r.system, manage_home: r.manage_home, non_unique: r.non_unique,
+            **attributes))
           set_password
           Chef::Log.info("#{r} created")
         end
       end
       def manage(word)
-        lines = told
+        lines = descriptions
         return if lines.empty?
         r = new_resource
         changes = home_differs? ? about(:home, @now[:home], r.home) : []
         changes += differences.flat_map { |k| about(k, @now[k], r.send(k)) }
         fx_change(["#{word} user #{r.username}"] + lines, changes) do
-          more = r.non_unique ? ["-u", r.uid.to_s] : []
-          more << "-m" if home_differs? && r.manage_home
-          words = [*options, *more]
-          unless words.empty?
-            out = shell_out("usermod", *words, "--", r.username, returns: [0, 12])
+          unless attributes.empty?
+            moves = home_differs? && r.manage_home
+            words = call("change_user", manage_home: moves, non_unique: r.non_unique, **attributes)
+            out = shell_out(*words, returns: [0, 12])
             if out.exitstatus == 12 && !out.stderr.include?("exists")
               raise Chef::Exceptions::User, "Unable to modify home directory for #{r.username}"
             end
@@ -133,36 +119,29 @@ class Chef
       def action_remove
         return unless @now
         fx_change("remove user #{new_resource.username}", about(:ensure, "present", "absent")) do
-          shell_out!("userdel", *(new_resource.manage_home ? ["-r"] : []), *(new_resource.force ? ["-f"] : []), "--",
-            new_resource.username)
+          shell_out!(*call("remove_user", manage_home: new_resource.manage_home, force: new_resource.force))
         end
       end
       def locked?
-        out = fx_look("passwd", "-S", "--", new_resource.username, returns: [0, 1])
-        if out.stderr.include?("does not exist")
+        r = new_resource
+        if @now.nil?
           return false if whyrun_mode?
-          raise Chef::Exceptions::User,
-            "User #{new_resource.username} does not exist when checking lock status for #{new_resource}"
+          raise Chef::Exceptions::User, "User #{r.username} does not exist when checking lock status for #{r}"
         end
-        out.error!
-        case out.stdout.split(" ")[1]
-        when /\A[PN]/ then false
-        when /\AL/ then true
-        else raise Chef::Exceptions::User,
-          "Cannot determine if user #{new_resource.username} is locked for #{new_resource}"
-        end
+        return @now[:locked] unless @now[:locked].nil?
+        raise Chef::Exceptions::User, "Cannot determine if user #{r.username} is locked for #{r}"
       end
       def action_lock
         unless locked?
           fx_change("lock the user #{new_resource.username}", about(:locked, false, true)) do
-            shell_out!("usermod", "-L", "--", new_resource.username)
+            shell_out!(*call("lock_user"))
           end
         end
       end
       def action_unlock
         if locked?
           fx_change("unlock user #{new_resource.username}", about(:locked, true, false)) do
-            shell_out!("usermod", "-U", "--", new_resource.username)
+            shell_out!(*call("unlock_user"))
           end
         end
       end

@@ -227,7 +227,7 @@ class Chef
         full = prefix.empty? ? name.to_s : "#{prefix}::#{name}"
         schema = FX.schema(full)
         return nil unless schema
-        parent, rname, actions, default, props = schema
+        parent, rname, actions, default, props, aliases = schema
         base = parent.empty? ? Chef::Resource : parent.split("::").inject(Chef::Resource) do |m, c|
           m.const_get(c, false)
         end
@@ -235,6 +235,7 @@ class Chef
         klass = Class.new(base)
         const_set(name, klass)
         klass.fx_setup(rname, actions, default, props)
+        aliases.each { |other, property| klass.define_method(other) { |*args| send(property, *args) } }
         FX.load("chef/r_#{FX.snake(full.gsub("::", "_"))}.rb")
         klass
       end

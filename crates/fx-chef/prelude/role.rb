@@ -55,7 +55,9 @@ class Chef
       end
       r
     end
-    def self.load(name) = load_or_nil(name) || raise(Net::HTTPServerException, '404 "Not Found"')
+    def self.load(name)
+      load_or_nil(name) || Chef::FxMissing.raise('404 "Not Found"', "there is no role #{name}")
+    end
   end
 
   class Environment
@@ -76,8 +78,7 @@ class Chef
       path = FxObjectFile.find(Chef::Config[:environment_path], name)
       if path.nil?
         return e if name == "_default"
-        Chef::Exceptions
-        raise Net::HTTPServerException, '404 "Not Found"'
+        Chef::FxMissing.raise('404 "Not Found"', "there is no environment #{name}")
       elsif path.end_with?(".rb")
         FX.eval_file(path, e)
       else

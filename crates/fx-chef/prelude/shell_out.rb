@@ -61,11 +61,11 @@ module Mixlib
     def gid = nil
 
     def run_command
-      env = @environment.to_h { |k, v| [k.to_s, v.nil? ? nil : v.to_s] }
+      env = process_environment
       words = @command.is_a?(Array) ? @command.map(&:to_s) : @command.to_s
       live = @live_stdout ? true : false
       r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f,
-        @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT), @fx_reads)
+        @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT), @fx_reads, using_login?)
       code, signal, @stdout, @stderr, timed_out, @execution_time = r
       if live && !@live_stdout.equal?($stdout) && @live_stdout.respond_to?(:<<)
         @live_stdout << @stdout unless @stdout.empty?
@@ -77,6 +77,18 @@ module Mixlib
         fail_with(CommandTimeout, "Command timed out after #{@timeout.to_i}s:\n#{format_for_exception}")
       end
       self
+    end
+
+    # With `login`, what a login of the user sets as well.
+    def using_login? = @login && @user
+    def logon_environment
+      return {} unless using_login?
+      entry = @user.is_a?(Integer) ? Etc.getpwuid(@user) : Etc.getpwnam(@user.to_s)
+      { "HOME" => entry.dir, "SHELL" => entry.shell, "USER" => entry.name, "LOGNAME" => entry.name,
+        "PATH" => "/sbin:/bin:/usr/sbin:/usr/bin", "IFS" => "\t\n" }
+    end
+    def process_environment
+      logon_environment.merge(@environment.to_h { |k, v| [k.to_s, v.nil? ? nil : v.to_s] })
     end
 
     def error? = !Array(@valid_exit_codes).include?(exitstatus)

@@ -20,7 +20,9 @@ impl Machine {
         work: impl FnOnce(&dyn Act) -> Result<T, Failure>,
     ) -> Result<Done<T>, Failure> {
         match self.attempt() {
-            Some(attempt) => attempt.changes(changes, |act| self.effects.accounted(|| work(act))),
+            Some(attempt) => {
+                attempt.changes(changes, |act| self.effects.accounted.during(|| work(act)))
+            }
             None => self.run().evaluate("guard", work).map(Done::Made),
         }
     }
@@ -87,7 +89,7 @@ fn step(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     attempt.open_ended();
     let mut raised = None;
     let done = attempt.changes(&changes, |_| {
-        machine.effects.accounted(|| yielded(vm, a)).map_err(|_| {
+        machine.effects.accounted.during(|| yielded(vm, a)).map_err(|_| {
             raised = vm.take_raise();
             raised.map_or(Failure::Interrupted, |exception| failure_of(vm, exception))
         })

@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use fx_engine::{Event, Ledger};
+use fx_engine::{Accounted, Event, Ledger};
 use fx_host::{Host, Record, RecordingHost};
 use fx_ruby::{Args, R, Value, Vm};
 
@@ -18,10 +18,8 @@ pub(crate) const METHODS: &[(&str, Method)] = &[("own_state", own_state), ("secr
 /// Who acts now, and whether it has to be reported.
 #[derive(Default)]
 pub(crate) struct Effects {
-    /// Above zero effects are accounted for elsewhere.
-    accounted: Cell<u32>,
-    /// The same for each action around the one that is under way.
-    outer: RefCell<Vec<u32>>,
+    /// Whether they are accounted for by a change, or are those of our own files.
+    pub(crate) accounted: Accounted,
     /// The files of policy that are being evaluated, the innermost last.
     files: RefCell<Vec<Rc<str>>>,
     /// The line that acts, where it is known.
@@ -31,29 +29,6 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Does work whose effects are accounted for elsewhere.
-    pub(crate) fn accounted<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.accounted.set(self.accounted.get() + 1);
-        let done = work();
-        self.accounted.set(self.accounted.get().saturating_sub(1));
-        done
-    }
-
-    /// Whether effects are accounted for elsewhere.
-    pub(crate) fn is_accounted(&self) -> bool {
-        self.accounted.get() > 0
-    }
-
-    /// An action begins: what it does is not the change that it is part of.
-    pub(crate) fn enter(&self) {
-        self.outer.borrow_mut().push(self.accounted.replace(0));
-    }
-
-    /// An action ends.
-    pub(crate) fn leave(&self) {
-        self.accounted.set(self.outer.borrow_mut().pop().unwrap_or_default());
-    }
-
     /// Evaluates a file of policy.
     pub(crate) fn file<T>(&self, path: &str, work: impl FnOnce() -> T) -> T {
         self.files.borrow_mut().push(Rc::from(path));
@@ -86,7 +61,7 @@ impl Effects {
     }
 
     fn heard(&self, ledger: &Ledger, mut record: Record) {
-        if !self.is_accounted() {
+        if !self.accounted.holds() {
             if !record.operation.changes_files() {
                 // Where a file is is no secret; a command or an address may hold one.
                 let subject = record.subject.to_string_lossy();
@@ -116,7 +91,7 @@ pub(crate) fn recorder(
 
 /// `FX.own_state { … }`: keeps files of the client itself, such as its lock and its cache.
 fn own_state(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    machine.effects.accounted(|| vm.open_host(a, |open| open.yield0(a.block)))
+    machine.effects.accounted.during(|| vm.open_host(a, |open| open.yield0(a.block)))
 }
 
 /// `FX.secret(whether)`: what acts from now on holds a secret, or does not. Gives what was before.

@@ -383,12 +383,14 @@ fn access(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         return Ok(NIL);
     }
     let done: Result<Done, Failure> = machine.change(&changes, |act: &dyn Act| {
+        // What a link leads to, as long as nobody else can lead it elsewhere.
+        let place = act.real_path_to_change(&path)?;
         // Giving a file away clears bits of its mode, so that comes first.
         if !owners.is_empty() {
-            act.set_owner(&path, uid, gid)?;
+            act.set_owner(&place, uid, gid)?;
         }
         if let Some((_, want)) = &mode {
-            act.set_mode(&path, *want)?;
+            act.set_mode(&place, *want)?;
         }
         Ok(())
     });

@@ -26,7 +26,6 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("uuid", uuid),
     ("ohai", ohai),
     ("settle", settle),
-    ("check_mount_point", check_mount_point),
 ];
 
 fn absolute(machine: &Machine, name: &str) -> PathBuf {
@@ -245,7 +244,7 @@ fn cwd(machine: &Machine, vm: &mut Vm, _: Args) -> R {
 fn uuid(machine: &Machine, vm: &mut Vm, _: Args) -> R {
     let mut b = [0u8; 16];
     machine.look().random(&mut b);
-    let hex: String = b.iter().map(|x| format!("{x:02x}")).collect();
+    let hex = fx_formats::hex(b);
     Ok(vm.str(format!(
         "{}-{}-4{}-8{}-{}",
         &hex[..8],
@@ -281,13 +280,4 @@ fn settle(machine: &Machine, vm: &mut Vm, _: Args) -> R {
         vm.host_error(&error, &path.unwrap_or_default())
     })?;
     Ok(NIL)
-}
-
-/// `FX.check_mount_point(path)`: fails where a link of somebody else leads to it.
-fn check_mount_point(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    let path = text(vm, a, 0)?.unwrap_or_default();
-    match fx_resources::mount::check_point(machine.look(), Path::new(&path)) {
-        Ok(()) => Ok(NIL),
-        Err(failure) => vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.to_string()),
-    }
 }

@@ -6,9 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+mod accounts;
 mod actions;
 mod change;
 mod clock;
+mod crontabs;
 mod diff;
 mod effects;
 mod erubis;
@@ -21,11 +23,13 @@ mod machine;
 mod masking;
 mod merge;
 mod ohai;
+mod mounts;
 mod own_files;
 mod packages;
 mod prelude;
 mod progress;
 mod property;
+mod ruby_data;
 mod schema;
 mod services;
 mod shell;

@@ -1,5 +1,6 @@
 //! The client's log: to a file of its own, or between the lines of the formatter.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use fx_engine::Level;
@@ -37,18 +38,24 @@ impl Machine {
         log.text.extend_from_slice(line.as_bytes());
         if log.text.len() > MOST {
             drop(log);
-            self.flush_log();
+            self.flush_log(vm);
         }
     }
 
-    /// Writes what is held back. A log that cannot be written does not end a run.
-    pub(crate) fn flush_log(&self) {
+    /// Writes what is held back. As with the original, a log that can no longer be written does
+    /// not end a run; standard error says so.
+    pub(crate) fn flush_log(&self, vm: &mut Vm) {
         let mut log = self.log.borrow_mut();
         let text = std::mem::take(&mut log.text);
         if let Some(path) = &log.file
             && !text.is_empty()
         {
-            drop(self.run().own_state(|act| act.append(path, &text, 0o640)));
+            let written = self.run().own_state(|act| act.append(path, &text, 0o640));
+            if let Err(error) = written {
+                let line = format!("log writing failed. {error}\n");
+                // Where standard error is closed as well, there is nowhere left to say it.
+                drop(vm.err.write_all(line.as_bytes()));
+            }
         }
     }
 }
@@ -60,13 +67,18 @@ fn log(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
+/// `FX.open_log(path)`: writes the log there from now on; raises if that is not possible.
 fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    let path = text(vm, a, 0)?.map(|path| machine.request.cwd.join(path));
-    machine.log.borrow_mut().file = path;
+    let Some(path) = text(vm, a, 0)?.map(|path| machine.request.cwd.join(path)) else {
+        return Ok(NIL);
+    };
+    let opened = machine.run().own_state(|act| act.append(&path, b"", 0o640));
+    opened.or_else(|error| vm.host_error(&error, &path.to_string_lossy()))?;
+    machine.log.borrow_mut().file = Some(path);
     Ok(NIL)
 }
 
-/// `FX.failure(class, message)`: why the run ends. The last line of the log, and of the output
+/// `FX.failure(class, message, what is missing)`: why the run ends. The last line of the log, and of the output
 /// too when the log is elsewhere; a line of JSON where findings are wanted as such.
 fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let class = text(vm, a, 0)?.unwrap_or_default();
@@ -74,7 +86,9 @@ fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let whole = format!("{class}: {message}");
     machine.log_line(vm, "fatal", &whole);
     // The first line says it; what follows is output of commands and the like.
-    let shown = crate::masking::text(whole.lines().next().unwrap_or_default()).into_owned();
+    let missing = text(vm, a, 2)?;
+    let first = missing.as_deref().or_else(|| whole.lines().next()).unwrap_or_default();
+    let shown = crate::masking::text(first).into_owned();
     machine.ledger.message(Level::Error, &shown, &Origin::default());
     if machine.request.options.contains_key("findings") {
         let line = serde_json::json!({"failure": shown});

@@ -21,8 +21,8 @@ use crate::event::Event;
 use crate::formatter::{Console, Output, Style};
 use crate::log::Log;
 use crate::{
-    actions, change, effects, erubis, file_provider, files, log, merge, own_files, packages,
-    prelude, progress, property, schema, services, shell, trap,
+    accounts, actions, change, crontabs, effects, erubis, file_provider, files, log, merge, mounts,
+    own_files, packages, prelude, progress, property, schema, services, shell, trap,
 };
 
 /// What was asked for.
@@ -122,6 +122,9 @@ fn methods() -> Vec<(&'static str, Method)> {
     list.extend_from_slice(progress::METHODS);
     list.extend_from_slice(log::METHODS);
     list.extend_from_slice(own_files::METHODS);
+    list.extend_from_slice(accounts::METHODS);
+    list.extend_from_slice(crontabs::METHODS);
+    list.extend_from_slice(mounts::METHODS);
     list.extend_from_slice(packages::METHODS);
     list.extend_from_slice(schema::METHODS);
     list.extend_from_slice(services::METHODS);

@@ -33,7 +33,7 @@ fn finish(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let class = text(vm, a, 0)?;
     let message = text(vm, a, 1)?.unwrap_or_default();
     crate::trap::tell(machine, vm);
-    machine.flush_log();
+    machine.flush_log(vm);
     let configured = vm.opt(a, 3).is_some_and(Value::truthy);
     if let Some(path) = machine.request.report.as_ref().filter(|_| configured) {
         let text = report(&machine.rows.borrow().all, class.as_deref(), &message);
@@ -81,9 +81,11 @@ fn write_collection(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let body = bytes(vm, a, 1)?.unwrap_or_default();
     let path = machine.request.cwd.join(path);
     if path == Path::new("/dev/stdout") {
-        drop(vm.out.write_all(&body));
-        drop(vm.out.write_all(b"\n"));
-        return Ok(NIL);
+        let written = vm.out.write_all(&body).and_then(|()| vm.out.write_all(b"\n"));
+        return match written {
+            Ok(()) => Ok(NIL),
+            Err(error) => vm.fail(fx_ruby::object::c::IO_ERROR, error.to_string()),
+        };
     }
     machine.keep(vm, &path, &body, None)?;
     Ok(NIL)
@@ -104,11 +106,10 @@ fn save_node(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let node = vm.arg(a, 1);
     let node = to_json(vm, node, 0)?;
     let Ok(body) = serde_json::to_string_pretty(&node) else { return Ok(NIL) };
-    if let Some(dir) = path.parent() {
-        machine.run().own_state(|act| {
-            drop(fx_resources::directory::make_parents(act, &path, 0o755));
-            drop(act.make_dir(dir, 0o755));
-        });
+    let made =
+        machine.run().own_state(|act| fx_resources::directory::make_parents(act, &path, 0o755));
+    if let Err(failure) = made {
+        return vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.to_string());
     }
     machine.keep(vm, &path, body.as_bytes(), None)?;
     Ok(NIL)

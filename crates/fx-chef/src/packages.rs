@@ -12,6 +12,7 @@ use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Res, Value, Vm};
 
 use crate::machine::{Machine, Method, raise, text};
+use crate::ruby_data::{is_set, list, setting, words};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
     ("package_versions", versions),
@@ -23,28 +24,6 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("package_in_file", in_file),
     ("package_commands", commands),
 ];
-
-/// A value of the settings, by its name.
-fn setting(vm: &mut Vm, settings: Value, name: &str) -> Res<Option<Value>> {
-    if !settings.is_hash() {
-        return Ok(None);
-    }
-    for (key, value) in vm.hash_pairs(settings) {
-        if vm.to_s(key)? == name {
-            return Ok(Some(value).filter(|value| !value.is_nil()));
-        }
-    }
-    Ok(None)
-}
-
-fn words(vm: &mut Vm, list: Option<Value>) -> Res<Vec<String>> {
-    let items = match list {
-        Some(list) if list.is_arr() => vm.heap.arr(list).clone(),
-        Some(one) => vec![one],
-        None => Vec::new(),
-    };
-    items.into_iter().map(|item| vm.to_s(item)).collect()
-}
 
 /// The manager that the first two arguments name: its name, and what the resource says beside
 /// the names of packages.
@@ -60,8 +39,8 @@ fn manager(machine: &Machine, vm: &mut Vm, a: Args) -> Res<Rc<dyn Backend>> {
     }
     let global = setting(vm, given, "global_options")?;
     settings.global_options = words(vm, global)?;
-    settings.replace_config = setting(vm, given, "replace_config")?.is_some_and(Value::truthy);
-    settings.unchecked = setting(vm, given, "unchecked")?.is_some_and(Value::truthy);
+    settings.replace_config = is_set(vm, given, "replace_config")?;
+    settings.unchecked = is_set(vm, given, "unchecked")?;
     let found = machine.managers.named(&name, Dialect::Chef(settings));
     answer(vm, found)
 }
@@ -76,11 +55,6 @@ fn answer<T>(vm: &mut Vm, found: Result<T, Failure>) -> Res<T> {
         }
         Err(failure) => raise(vm, "Package", &failure.to_string()),
     }
-}
-
-fn list(vm: &mut Vm, texts: Vec<String>) -> Value {
-    let texts = texts.into_iter().map(|text| vm.str(text)).collect();
-    vm.arr(texts)
 }
 
 /// `FX.package_versions(manager, settings, name)`: what is installed, newest first.
@@ -219,6 +193,6 @@ fn described(vm: &mut Vm, spec: &Spec) -> R {
         Program::Shell(line) => vec![line.clone()],
     };
     let env = vm.arr(env);
-    let argv = list(vm, argv.iter().map(|word| word.to_string_lossy().into_owned()).collect());
+    let argv = list(vm, argv.iter().map(|word| word.to_string_lossy().into_owned()));
     Ok(vm.arr(vec![env, argv]))
 }

@@ -54,12 +54,12 @@ fn provides(_: &Machine, vm: &mut Vm, a: Args) -> R {
         let class = vm.str(candidate[0].as_str().unwrap_or_default());
         let filters = vm.hash();
         for (key, value) in candidate[1].as_object().into_iter().flatten() {
-            // Blocks that only look at the operating system hold on every Linux.
-            if key == "block" {
-                continue;
-            }
+            // The block only says that the class goes before those of cookbooks.
+            let value = match key.as_str() {
+                "block" => Value::bool(true),
+                _ => crate::machine::from_json(vm, value)?,
+            };
             let key = Value::sym(vm.intern(key));
-            let value = crate::machine::from_json(vm, value)?;
             vm.hash_set(filters, key, value)?;
         }
         list.push(vm.arr(vec![class, filters]));
@@ -71,7 +71,8 @@ fn symbol(vm: &mut Vm, name: &str) -> Value {
     Value::sym(vm.intern(name))
 }
 
-/// `[superclass, resource name, actions, default actions, [[name, options], …]]`.
+/// `[superclass, resource name, actions, default actions, [[name, options], …], [[other name of a
+/// property, name], …]]`.
 fn schema(_: &Machine, vm: &mut Vm, a: Args) -> R {
     let name = text(vm, a, 0)?.unwrap_or_default();
     let Some(json) = class_line(&name) else { return Ok(NIL) };
@@ -105,7 +106,13 @@ fn schema(_: &Machine, vm: &mut Vm, a: Args) -> R {
         props.push(vm.arr(vec![name, options]));
     }
     let props = vm.arr(props);
-    Ok(vm.arr(vec![parent, rname, actions, default, props]))
+    let mut aliases = Vec::new();
+    for (other, name) in json["l"].as_object().into_iter().flatten() {
+        let pair = vec![symbol(vm, other), symbol(vm, name.as_str().unwrap_or_default())];
+        aliases.push(vm.arr(pair));
+    }
+    let aliases = vm.arr(aliases);
+    Ok(vm.arr(vec![parent, rname, actions, default, props, aliases]))
 }
 
 /// Types by name; other values stand for themselves.

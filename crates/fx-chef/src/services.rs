@@ -7,6 +7,7 @@ use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Res, Value, Vm};
 
 use crate::machine::{Machine, Method, text};
+use crate::ruby_data::list;
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
     ("systemctl_words", systemctl_words),
@@ -14,11 +15,6 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("boot_links", boot_links),
     ("boot_commands", boot_commands),
 ];
-
-fn strings(vm: &mut Vm, words: Vec<String>) -> Value {
-    let words = words.into_iter().map(|word| vm.str(word)).collect();
-    vm.arr(words)
-}
 
 fn items(vm: &Vm, list: Value) -> Vec<Value> {
     if list.is_arr() { vm.heap.arr(list).clone() } else { Vec::new() }
@@ -30,7 +26,7 @@ fn systemctl_words(_: &Machine, vm: &mut Vm, a: Args) -> R {
     let of_user = vm.arg(a, 1).truthy();
     let verb = text(vm, a, 2)?.unwrap_or_default();
     let unit = text(vm, a, 3)?;
-    Ok(strings(vm, systemd::chef_words(&program, of_user, &verb, unit.as_deref())))
+    Ok(list(vm, systemd::chef_words(&program, of_user, &verb, unit.as_deref())))
 }
 
 /// `FX.unit_state(what systemctl printed)`: `[whether active, whether enabled, state of the unit
@@ -88,6 +84,6 @@ fn boot_commands(_: &Machine, vm: &mut Vm, a: Args) -> R {
     order.run_levels = text(vm, a, 4)?.unwrap_or_default();
     order.surplus = text(vm, a, 5)?.unwrap_or_default();
     let commands = boot::switch(tool, &Dialect::Chef(order), &service, on);
-    let commands = commands.into_iter().map(|words| strings(vm, words)).collect();
+    let commands = commands.into_iter().map(|words| list(vm, words)).collect();
     Ok(vm.arr(commands))
 }

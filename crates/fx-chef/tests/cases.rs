@@ -1,14 +1,15 @@
-//! Whole recipes: each directory of `cases` is a chef-repo, run twice on a scratch directory;
-//! the order of steps, the warnings and the exit codes are in its `expected` file.
-//!
-//! `UPDATE_EXPECT=1` rewrites what is expected.
+//! Whole recipes: each case is a chef-repo, run twice on a scratch directory. Sections that are
+//! named like files are the repository, `options.json` are the options of the client, and `trace`
+//! has the order of steps, the warnings and the exit codes.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
+use std::process::ExitCode;
 use std::rc::Rc;
 
+use fx_cases::{Case, Given, Giver};
 use fx_engine::{Cancel, Ledger};
 use fx_host::OsHost;
 use fx_source::SourceMap;
@@ -95,27 +96,25 @@ fn put(path: &Path, text: &str) {
     std::fs::write(path, text).expect("scratch files can be written");
 }
 
+#[expect(clippy::disallowed_methods, reason = "tests lay out their own scratch files")]
+fn make_dir(path: &Path) {
+    std::fs::create_dir(path).expect("a scratch directory can be made");
+}
+
 #[expect(clippy::disallowed_methods, reason = "tests read their own files")]
 fn read(path: &Path) -> std::io::Result<String> {
     std::fs::read_to_string(path)
 }
 
-#[test]
-#[expect(clippy::disallowed_methods, reason = "tests list their own files")]
-fn recipes_take_the_recorded_steps() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases");
-    let mut cases: Vec<_> =
-        std::fs::read_dir(&dir).expect("cases are there").flatten().map(|e| e.path()).collect();
-    cases.sort();
-    for case in cases {
-        let told = fx_ruby::on_big_stack(move || {
-            let scratch = tempfile::tempdir().expect("a scratch directory can be made");
-            let root = scratch.path().join("root");
-            std::fs::create_dir(&root).expect("a scratch directory can be made");
-            let text = format!("{}---- again\n{}", once(&case, &root), once(&case, &root));
-            (case, text)
-        });
-        let (case, text) = told.expect("a case ends");
-        expect_test::expect_file![case.join("expected")].assert_eq(&text);
-    }
+fn give(case: &Case, _: Giver<'_>) -> Given {
+    let scratch = tempfile::tempdir().expect("a scratch directory can be made");
+    let (root, repository) = (scratch.path().join("root"), scratch.path().join("case"));
+    make_dir(&root);
+    case.lay_out(&repository);
+    let first = once(&repository, &root);
+    vec![("trace", format!("{first}---- again\n{}", once(&repository, &root)))]
+}
+
+fn main() -> ExitCode {
+    fx_cases::run(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"), give)
 }

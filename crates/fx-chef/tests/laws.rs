@@ -2,6 +2,8 @@
 //! leaves nothing to do, every change says what of what changes from what to what, and secrets
 //! are nowhere.
 
+#[path = "support/client.rs"]
+mod client;
 #[path = "support/machines.rs"]
 mod common;
 #[path = "support/tools.rs"]
@@ -9,8 +11,10 @@ mod tools;
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
+use std::path::Path;
 use std::rc::Rc;
 
+use fx_cases::Case;
 use fx_engine::{Change, Event, Ledger, Outcome, Sink, trace_line};
 use fx_host::{Host, LookingHost, MemoryHost};
 use fx_source::SourceMap;
@@ -74,11 +78,11 @@ fn run(host: Rc<dyn Host>, why_run: bool) -> Ran {
     let (ledger, sources) = (Rc::new(Ledger::new()), Rc::new(SourceMap::new()));
     let heard = Rc::new(Heard::default());
     ledger.watch(Rc::<Heard>::clone(&heard));
-    let mut request = common::request();
+    let mut request = client::request();
     request.options.insert("why_run".into(), json!(why_run));
     request.options.insert("formatter".into(), json!("doc"));
     request.options.insert("log_level".into(), json!("debug"));
-    let (code, said) = common::run(host, &ledger, &sources, request);
+    let (code, said) = client::run(host, &ledger, &sources, request);
     Ran { code, heard, said, ledger, sources }
 }
 
@@ -165,7 +169,7 @@ const ALWAYS: &[(&str, &str)] = &[
 fn prepared(recipe: &str) -> Rc<MemoryHost> {
     let host = tools::machine();
     host.put("/srv/t.erb", "<%= @a %>\n");
-    common::lay_out(&host, recipe, &J::Null);
+    client::lay_out(&host, recipe, &J::Null);
     host.advance(std::time::Duration::from_secs(1));
     Rc::new(host)
 }
@@ -240,15 +244,25 @@ fn every_change_says_what_changes_from_what_to_what() {
     each(ALWAYS, check);
 }
 
+/// The recipes of `machines`, each with what its machine has and answers.
+fn machines() -> Vec<(String, String, J)> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
+    let parts = |case: Case| {
+        let (recipe, machine) = (case.section("recipe.rb").to_owned(), common::machine_of(&case));
+        (case.name, recipe, machine)
+    };
+    fx_cases::read(&dir).into_iter().map(parts).collect()
+}
+
 /// The recipes of all other resources: a why-run touches nothing, and changes are whole.
 #[test]
 fn all_resources_keep_the_laws() {
     let mut wrong = Vec::new();
-    for (name, recipe, case) in common::machines() {
+    for (name, recipe, case) in machines() {
         let found = fx_ruby::on_big_stack(move || {
             let prepared = || {
                 let host = common::machine(&case);
-                common::lay_out(&host, &recipe, &case);
+                client::lay_out(&host, &recipe, &case);
                 Rc::new(host)
             };
             let host = prepared();

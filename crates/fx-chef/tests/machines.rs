@@ -1,22 +1,25 @@
-//! Resources that change a system, on a fake machine: each directory of `machines` is a recipe,
-//! what the machine has and answers, and what is expected: the steps, the commands in their
-//! order and the files that are different afterwards.
-//!
-//! `UPDATE_EXPECT=1` rewrites what is expected.
+//! Resources that change a system, on a fake machine: each case is a recipe, what the machine has
+//! and answers (`machine.json`), and what is expected (`trace`): the steps, the commands in their
+//! order with what they read, and the files that are different afterwards.
 
+#[path = "support/client.rs"]
+mod client;
 #[path = "support/machines.rs"]
 mod common;
 
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::ExitCode;
 use std::rc::Rc;
 
+use fx_cases::{Case, Given, Giver};
 use fx_engine::Ledger;
-use fx_host::MemoryHost;
+use fx_host::{MemoryHost, Stdin};
 use fx_source::SourceMap;
 use serde_json::{Value as J, json};
 
-use common::{lay_out, line, machine, request, run};
+use client::{lay_out, request, run};
+use common::{line, machine};
 
 fn once(text: &str, case: &J) -> String {
     let host = Rc::new(machine(case));
@@ -39,6 +42,11 @@ fn once(text: &str, case: &J) -> String {
     }
     for spec in host.calls() {
         let _ = writeln!(out, "$ {}", line(&spec));
+        if let Stdin::Bytes(input) = &spec.stdin {
+            for line in String::from_utf8_lossy(input).lines().take(16) {
+                let _ = writeln!(out, "< {line}");
+            }
+        }
     }
     let old: Vec<&str> = before.lines().collect();
     let after = host.snapshot();
@@ -55,52 +63,10 @@ fn once(text: &str, case: &J) -> String {
     out
 }
 
-#[test]
-fn recipes_do_to_a_machine_what_is_recorded() {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
-    for (name, recipe, case) in common::machines() {
-        let told = fx_ruby::on_big_stack(move || once(&recipe, &case)).expect("a case ends");
-        expect_test::expect_file![dir.join(name + ".expected")].assert_eq(&told);
-    }
+fn give(case: &Case, _: Giver<'_>) -> Given {
+    vec![("trace", once(case.section("recipe.rb"), &common::machine_of(case)))]
 }
 
-/// A client without a configuration file, started below an exported policy.
-#[test]
-fn the_configuration_above_the_directory_is_found() {
-    let told = fx_ruby::on_big_stack(|| {
-        let host = Rc::new(MemoryHost::linux());
-        host.put("/facts.json", json!({"platform": "debian", "os": "linux"}).to_string());
-        host.put(
-            "/srv/policy/.chef/config.rb",
-            "policy_name 'site'\npolicy_group 'local'\nuse_policyfile true\nnode_name 'n'\n",
-        );
-        host.put(
-            "/srv/policy/policy_groups/local.json",
-            r#"{"policies": {"site": {"revision_id": "1"}}}"#,
-        );
-        host.put(
-            "/srv/policy/policies/site-1.json",
-            r#"{"name": "site", "revision_id": "1", "run_list": ["recipe[t::default]"], "cookbook_locks": {"t": {"version": "1.0.0", "identifier": "abc"}}}"#,
-        );
-        host.put(
-            "/srv/policy/cookbook_artifacts/t-abc/metadata.json",
-            r#"{"name": "t", "version": "1.0.0"}"#,
-        );
-        host.put("/srv/policy/cookbook_artifacts/t-abc/recipes/default.rb", "file '/found'\n");
-        host.put_dir("/srv/policy/deep/er", 0o755);
-        let mut request =
-            fx_chef::Request { cwd: "/srv/policy/deep/er".into(), ..fx_chef::Request::default() };
-        request.facts = Some("/facts.json".into());
-        for option in ["local", "find_config"] {
-            request.options.insert(option.into(), json!(true));
-        }
-        let (ledger, sources) = (Rc::new(Ledger::new()), Rc::new(SourceMap::new()));
-        let (code, _) = run(Rc::<MemoryHost>::clone(&host), &ledger, &sources, request);
-        (
-            code,
-            host.snapshot().contains("/found file"),
-            host.snapshot().contains("/srv/policy/nodes/n.json"),
-        )
-    });
-    assert_eq!(told, Some((0, true, true)));
+fn main() -> ExitCode {
+    fx_cases::run(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines"), give)
 }

@@ -11,9 +11,11 @@ use serde_json::json;
 /// The steps of a first run in order: what, and why then.
 fn steps() -> Vec<String> {
     fx_ruby::on_big_stack(|| {
-        let case = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/reasons");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/reasons.case");
         let scratch = tempfile::tempdir().expect("a scratch directory can be made");
-        let root = scratch.path();
+        let (root, case) = (&*scratch.path().join("root"), scratch.path().join("case"));
+        make_dir(root);
+        fx_cases::read_one(&file).lay_out(&case);
         let mut request = fx_chef::Request { cwd: root.into(), ..fx_chef::Request::default() };
         let attributes = root.join("attributes.json");
         put(&attributes, &json!({"root": root}).to_string());
@@ -45,6 +47,11 @@ fn steps() -> Vec<String> {
         text.lines().map(told).collect()
     })
     .expect("the run ends")
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests lay out their own scratch files")]
+fn make_dir(path: &Path) {
+    std::fs::create_dir(path).expect("a scratch directory can be made");
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests lay out their own scratch files")]

@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod accounted;
 mod attempt;
 mod cancel;
 mod change;
@@ -25,6 +26,7 @@ mod tests;
 
 use fx_host::Host;
 
+pub use accounted::Accounted;
 pub use attempt::{Attempt, Done};
 pub use cancel::Cancel;
 pub use change::{Change, Detail};

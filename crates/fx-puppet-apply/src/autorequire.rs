@@ -10,7 +10,11 @@ use super::order::Auto;
 
 /// Edges that types draw by themselves: a file comes after its directory, a command after
 /// the files it needs, and what types in Ruby want.
-pub(super) fn edges(catalog: &Catalog, made: &BTreeMap<usize, Made>) -> Vec<Auto> {
+pub(super) fn edges(
+    catalog: &Catalog,
+    made: &BTreeMap<usize, Made>,
+    brought: &[(usize, Resource)],
+) -> Vec<Auto> {
     let mut found = Vec::new();
     let mut rubies = Vec::new();
     let mut add = |from: Option<usize>, to: usize| {
@@ -65,16 +69,9 @@ pub(super) fn edges(catalog: &Catalog, made: &BTreeMap<usize, Made>) -> Vec<Auto
         }
     }
     // Who brings files waits for what they need.
-    for (at, thing) in made {
-        let Made::Ruby(thing) = thing else { continue };
-        if !thing.object.generates() {
-            continue;
-        }
-        let children = thing.generated(&catalog.resources[*at], false).unwrap_or_default();
-        for child in children.iter().filter(|child| &*child.low == "file") {
-            let needs = needs_of_file(catalog, child).into_iter().filter(|from| from != at);
-            rubies.extend(needs.map(|from| Auto { from, to: *at, notifies: false }));
-        }
+    for (at, child) in brought {
+        let needs = needs_of_file(catalog, child).into_iter().filter(|from| from != at);
+        rubies.extend(needs.map(|from| Auto { from, to: *at, notifies: false }));
     }
     found.extend(rubies);
     found

@@ -285,7 +285,10 @@ fn file(name: &str, value: &Value) -> Result<(), String> {
 
 /// What is wrong with a file that no attribute shows by itself.
 fn whole_file(resource: &Resource) -> Result<(), String> {
-    let has = |name: &str| attribute(resource, name).is_some();
+    // Any other word for `ensure` is what a link points to.
+    const KINDS: [&str; 6] = ["present", "absent", "file", "directory", "link", "false"];
+    let is_link = text(resource, "ensure").is_some_and(|word| !KINDS.contains(&word.as_str()));
+    let has = |name: &str| attribute(resource, name).is_some() || is_link && name == "target";
     if ["content", "source", "target"].iter().filter(|name| has(name)).count() > 1 {
         return Err("You cannot specify more than one of content, source, target".into());
     }

@@ -1,6 +1,7 @@
 //! Resources that others bring with them before anything is done: the files that a `tidy`
 //! removes, what a `resources` purges, and the keys that a `user` does. What a directory brings is in [`super::recurse`].
 
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +10,7 @@ use fx_puppet::text::interpolated;
 use fx_puppet::{Catalog, Compiled, Regex, Resource, Value};
 
 use super::attributes::{attribute, list, text, truth};
+use super::engine_resource::Made;
 
 /// Deepest folder that is looked into.
 const MOST_DEEP: u32 = 200;
@@ -51,6 +53,25 @@ pub(super) fn children(
         "user" => Ok(super::keys::unmanaged(compiled.run().look(), catalog, resource)),
         _ => Ok(Vec::new()),
     }
+}
+
+/// Files that resources written in Ruby bring, as far as that is known beforehand, each with the
+/// place of who brings it. No purge takes them for unmanaged.
+pub(super) fn files_of_ruby(
+    catalog: &Catalog,
+    made: &BTreeMap<usize, Made>,
+) -> Vec<(usize, Resource)> {
+    let mut files = Vec::new();
+    for (at, thing) in made {
+        let Made::Ruby(thing) = thing else { continue };
+        if !thing.object.generates() {
+            continue;
+        }
+        let children = thing.generated(&catalog.resources[*at], false).unwrap_or_default();
+        let is_file = |child: &Resource| &*child.low == "file";
+        files.extend(children.into_iter().filter(is_file).map(|child| (*at, child)));
+    }
+    files
 }
 
 impl super::transaction::Transaction<'_> {

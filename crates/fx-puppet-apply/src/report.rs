@@ -4,6 +4,7 @@
 use std::io::{self, Write};
 
 use fx_engine::Level;
+use fx_formats::yaml::emit::Node;
 use fx_formats::yaml::psych;
 use fx_formats::{base64, hex};
 use fx_host::Time;
@@ -168,40 +169,42 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    fn json(&self, began: &str) -> Json {
+    /// The resource with its events, which begin when the run began.
+    fn node<'r>(&'r self, events: &'r [Json], began: &'r str) -> Node<'r> {
+        use psych::{flag, float, integer, list, map, null, text};
         let status = self.status;
-        let events: Vec<Json> =
-            status.events.iter().map(|event| event_json(self.low, event, began)).collect();
-        json!({
-            "title": self.title,
-            "file": self.place.as_ref().map(|(file, _)| file),
-            "line": self.place.as_ref().map(|(_, line)| line),
-            "resource": self.reference,
-            "resource_type": self.kind,
-            "provider_used": self.provider,
-            "containment_path": parts(self.path, &self.reference),
-            "evaluation_time": status.took,
-            "tags": self.tags.iter().map(|tag| &**tag).collect::<Vec<&str>>(),
-            "time": began,
-            "failed": status.failed,
-            "failed_to_restart": status.failed_to_restart,
-            "changed": status.changed,
-            "out_of_sync": status.out_of_sync > 0,
-            "skipped": status.skipped,
-            "change_count": status.changes,
-            "out_of_sync_count": status.out_of_sync,
-            "events": events,
-            "corrective_change": false,
-        })
+        let count = |number: usize| integer(i64::try_from(number).unwrap_or(i64::MAX));
+        let place = self.place.as_ref();
+        map([
+            ("title", text(self.title)),
+            ("file", place.map_or_else(null, |(file, _)| text(file))),
+            ("line", place.map_or_else(null, |(_, line)| integer(i64::from(*line)))),
+            ("resource", text(&self.reference)),
+            ("resource_type", text(self.kind)),
+            ("provider_used", self.provider.as_deref().map_or_else(null, text)),
+            ("containment_path", list(parts(self.path, &self.reference).into_iter().map(text))),
+            ("evaluation_time", float(status.took)),
+            ("tags", list(self.tags.iter().map(|tag| text(&**tag)))),
+            ("time", text(began)),
+            ("failed", flag(status.failed)),
+            ("failed_to_restart", flag(status.failed_to_restart)),
+            ("changed", flag(status.changed)),
+            ("out_of_sync", flag(status.out_of_sync > 0)),
+            ("skipped", flag(status.skipped)),
+            ("change_count", count(status.changes)),
+            ("out_of_sync_count", count(status.out_of_sync)),
+            ("events", list(events.iter().map(psych::data))),
+            ("corrective_change", flag(false)),
+        ])
     }
 
     /// Writes the lines of the resource, which stand under the key `resource_statuses`.
     fn write(&self, began: &str, out: &mut dyn Write) -> io::Result<()> {
         const HEAD: &str = "---\nresource_statuses:\n";
-        // Moved, not made by `json!`, which would copy the whole row.
-        let status = Map::from_iter([(self.reference.clone(), self.json(began))]);
-        let whole = Map::from_iter([("resource_statuses".to_owned(), Json::from(status))]);
-        let text = psych::document(&Json::from(whole));
+        let events = self.status.events.iter().map(|event| event_json(self.low, event, began));
+        let events: Vec<Json> = events.collect();
+        let status = psych::map([(self.reference.as_str(), self.node(&events, began))]);
+        let text = psych::written(&psych::map([("resource_statuses", status)]));
         out.write_all(text.strip_prefix(HEAD).unwrap_or(&text).as_bytes())
     }
 }

@@ -14,8 +14,8 @@ use crate::status::Status;
 use crate::transaction::Transaction;
 use crate::wording::Message;
 use crate::{
-    Request, Summary, attributes, autorequire, backup, engine_resource, keys, order, own_files,
-    state, status,
+    Request, Summary, attributes, autorequire, backup, engine_resource, files, generate, keys,
+    order, own_files, state, status,
 };
 
 /// Compiles and applies.
@@ -114,7 +114,8 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         entry.show(run);
         account.logs.push(entry);
     }
-    let autos = autorequire::edges(&catalog, &made);
+    let brought = generate::files_of_ruby(&catalog, &made);
+    let autos = autorequire::edges(&catalog, &made, &brought);
     let plan = match order::plan(&catalog, &autos) {
         Ok(plan) => plan,
         Err((message, resources)) => {
@@ -141,6 +142,7 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         status: BTreeMap::new(),
         generated: Vec::new(),
         managed: OnceCell::new(),
+        files_of_ruby: brought.iter().map(|(_, file)| files::path_of(file)).collect(),
         brought: BTreeMap::new(),
         misgenerated: false,
         changed: BTreeMap::new(),

@@ -157,7 +157,6 @@ fn make_user(resource: &Resource) -> Made {
                 Some(user::Expiry::Day(i64::from(since.get_days())))
             }
         }),
-        ..user::Desired::default()
     };
     Made::Other(Box::new(user::User::new(desired)))
 }
@@ -167,13 +166,6 @@ fn make_group(resource: &Resource) -> Made {
         name: name(resource),
         absent: is_absent(resource),
         gid: text(resource, "gid").and_then(|gid| gid.parse().ok()),
-        // As the original's groupadd: who is a member is the users' to say.
-        members: None,
-        membership: if text(resource, "auth_membership").as_deref() == Some("false") {
-            group::Membership::Minimum
-        } else {
-            group::Membership::Inclusive
-        },
         system: truth(attribute(resource, "system")),
         non_unique: truth(attribute(resource, "allowdupe")),
     };
@@ -233,7 +225,6 @@ fn make_service(compiled: &Compiled, resource: &Resource) -> Made {
         start: program("start"),
         stop: program("stop"),
         restart: program("restart"),
-        reload: None,
         status: program("status"),
         sensitive: ["start", "stop", "restart", "status"]
             .iter()
@@ -269,7 +260,6 @@ fn make_service(compiled: &Compiled, resource: &Resource) -> Made {
             Some("mask") => Some(service::Enabled::Masked),
             _ => None,
         },
-        on_refresh: service::OnRefresh::Restart,
         commands,
     };
     Made::Service(Box::new(service::Service::new(desired, backend)))

@@ -70,6 +70,8 @@ pub(super) struct Transaction<'a> {
     pub(super) generated: Vec<Generated>,
     /// Paths of all files of the catalog, once a directory is taken as a whole.
     pub(super) managed: std::cell::OnceCell<BTreeSet<std::path::PathBuf>>,
+    /// Paths of files that resources written in Ruby will bring.
+    pub(super) files_of_ruby: Vec<std::path::PathBuf>,
     /// Resources that others bring with them, found before anything is done; or why they
     /// could not be found.
     pub(super) brought: BTreeMap<usize, Result<Vec<Resource>, String>>,
@@ -437,7 +439,11 @@ impl<'a> Transaction<'a> {
         noop: bool,
         outgoing: &mut Outgoing,
     ) {
-        let managed = self.managed.get_or_init(|| super::recurse::managed(self.catalog));
+        let managed = self.managed.get_or_init(|| {
+            let mut paths = super::recurse::managed(self.catalog);
+            paths.extend(self.files_of_ruby.iter().cloned());
+            paths
+        });
         let tree = super::recurse::tree(self.compiled, managed, resource);
         let tree = tree.filter(|tree| !tree.is_empty());
         let has_files = tree.is_some();

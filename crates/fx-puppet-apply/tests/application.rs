@@ -137,6 +137,10 @@ fn values_are_refused_before_anything_is_done() {
             "Validation of File[/a] failed: You cannot specify more than one of content, source, target (file: /site.pp, line: 1)",
         ),
         (
+            "file { '/a': ensure => fille, content => 'a' }",
+            "Validation of File[/a] failed: You cannot specify more than one of content, source, target (file: /site.pp, line: 1)",
+        ),
+        (
             "service { 'a': provider => nosuch }",
             "Parameter provider failed on Service[a]: Invalid service provider 'nosuch' (file: /site.pp, line: 1)",
         ),
@@ -375,6 +379,56 @@ fn a_generated_file_waits_for_its_folder() {
             "/Stage[main]/Main/File[/srv/y/x]/ensure: defined content as '{sha256}fe8edeeb98cc6d3b93cf2d57000254b84bd9eba34b4df7ce4b87db8b937b7703'",
         ],
     );
+}
+
+#[test]
+fn a_purge_leaves_what_a_type_of_a_module_generates() {
+    let code = "file { '/srv': ensure => directory, recurse => true, purge => true }
+joined { '/srv/x': }
+part { 'a': text => \"t\\n\" }";
+    let host = check(
+        JOINED,
+        code,
+        &[
+            "/Stage[main]/Main/File[/srv/old]/ensure: removed",
+            "/Stage[main]/Main/File[/srv/x]/ensure: defined content as '{sha256}fe8edeeb98cc6d3b93cf2d57000254b84bd9eba34b4df7ce4b87db8b937b7703'",
+        ],
+    );
+    assert_eq!(apply(&host, code), [""; 0]);
+}
+
+#[test]
+fn code_of_modules_reads_files_by_their_address() {
+    let function = r##"Puppet::Functions.create_function(:served) do
+  def served(address)
+    found = Puppet::FileServing::Metadata.indirection.find(address)
+    return "nothing" unless found
+    "#{found.ftype} #{Puppet::FileServing::Content.indirection.find(address).content}"
+  end
+end"##;
+    check(
+        &[
+            ("/modules/m/lib/puppet/functions/served.rb", function),
+            ("/modules/m/files/d/f", "of a module"),
+            ("/srv/f", "of the machine"),
+        ],
+        "notice(served('puppet:///modules/m/d/f'), served('file:///srv/f'), served('/srv/f'), served('puppet:///modules/m/no'))",
+        &["Scope(Class[main]): file of a module file of the machine file of the machine nothing"],
+    );
+}
+
+#[test]
+fn a_template_may_be_the_first_to_need_facts_of_modules() {
+    for template in ["<%= @facts['role'] %>", "<%= @role %>", "<%= scope['facts']['role'] %>"] {
+        check(
+            &[
+                ("/modules/m/lib/facter/role.rb", "Facter.add(:role) { setcode { 'web' } }"),
+                ("/modules/m/templates/t.erb", template),
+            ],
+            "notice(template('m/t.erb'))",
+            &["Scope(Class[main]): web"],
+        );
+    }
 }
 
 #[test]

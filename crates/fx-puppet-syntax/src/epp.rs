@@ -2,36 +2,52 @@
 
 use std::rc::Rc;
 
-use fx_source::{Diagnostic, FileId};
+use fx_source::{Diagnostic, FileId, Severity};
 
 use crate::ast::{Expr, ExprKind, Param, Program};
 use crate::lexer::{LexResult, Lexed, Lexer};
 use crate::names;
-use crate::parser::{Parsed, Parser, run_epp};
+use crate::parser::{END_OF_INPUT, Parsed, Parser, run_epp};
 use crate::token::{Tok, Token};
 
 /// Parses a template. On a syntax error the program is empty and the error is last.
 pub fn parse_epp(text: &[u8], file: FileId) -> (Program, Vec<Diagnostic>) {
+    let nothing = || crate::parse(b"", file).0;
     match lex(text, file) {
-        Ok(lexed) => run_epp(drop_code_ends(lexed.tokens), lexed.strings, file, lexed.warnings),
-        Err(error) => {
-            let (program, _) = crate::parse(b"", file);
-            (program, vec![*error])
+        Ok((lexed, unclosed)) => {
+            let tokens = drop_code_ends(lexed.tokens);
+            let (program, mut found) = run_epp(tokens, lexed.strings, file, lexed.warnings);
+            let Some(unclosed) = unclosed else { return (program, found) };
+            // What is wrong before the end is found first.
+            let is_error = |one: &Diagnostic| one.severity == Severity::Error;
+            if found.last().is_some_and(|last| is_error(last) && last.code == END_OF_INPUT) {
+                found.pop();
+            }
+            if !found.iter().any(is_error) {
+                found.push(*unclosed);
+            }
+            (nothing(), found)
         }
+        Err(error) => (nothing(), vec![*error]),
     }
 }
 
-fn lex(text: &[u8], file: FileId) -> LexResult<Lexed> {
+/// The tokens of a template, and what is wrong if its last tag is not closed.
+fn lex(text: &[u8], file: FileId) -> LexResult<(Lexed, Option<Box<Diagnostic>>)> {
     let mut lexer = Lexer::new(text, file);
     let mut trim_next = false;
-    loop {
+    let mut is_closed = true;
+    while is_closed {
         let literal = literal(&mut lexer, &mut trim_next)?;
         let Some(tag) = literal else { break };
-        code(&mut lexer, tag, &mut trim_next)?;
+        is_closed = code(&mut lexer, tag, &mut trim_next)?;
     }
     let end = text.len();
     lexer.push(Tok::End, end, end, false);
-    Ok(Lexed { tokens: lexer.tokens, strings: lexer.strings, warnings: lexer.warnings })
+    let unclosed = (!is_closed)
+        .then(|| lexer.error(end, "Unbalanced epp tag, reached <eof> without closing tag."));
+    let lexed = Lexed { tokens: lexer.tokens, strings: lexer.strings, warnings: lexer.warnings };
+    Ok((lexed, unclosed))
 }
 
 /// Which tag opens code.
@@ -69,8 +85,9 @@ fn literal(lexer: &mut Lexer<'_>, trim_next: &mut bool) -> LexResult<Option<Tag>
                     .windows(3)
                     .position(|part| part[0] != b'%' && &part[1..] == b"%>")
                 else {
-                    return Err(lexer
-                        .error(lexer.at - 2, "Reaching end after opening <%# without seeing %>"));
+                    return Err(
+                        lexer.error(lexer.at, "Reaching end after opening <%# without seeing %>")
+                    );
                 };
                 if bytes.get(lexer.at + 1) == Some(&b'-') {
                     drop_blanks(&mut text);
@@ -90,7 +107,12 @@ fn literal(lexer: &mut Lexer<'_>, trim_next: &mut bool) -> LexResult<Option<Tag>
                 lexer.at += 1;
                 break Some(Tag::Expression);
             }
-            _ => break Some(Tag::Code),
+            Some(_) => break Some(Tag::Code),
+            None => {
+                let message =
+                    "Unbalanced embedded expression - opening <% and reaching end of input";
+                return Err(lexer.error(lexer.at, message));
+            }
         }
     };
     if !text.is_empty() {
@@ -119,29 +141,26 @@ fn unescape_close(text: &[u8]) -> Vec<u8> {
     String::from_utf8_lossy(text).replace("%%>", "%>").into_bytes()
 }
 
-/// Lexes code up to the closing tag.
-fn code(lexer: &mut Lexer<'_>, tag: Tag, trim_next: &mut bool) -> LexResult<()> {
+/// Lexes code up to the closing tag; whether there is one. A comment hides what is behind it on
+/// its line, the closing tag too.
+fn code(lexer: &mut Lexer<'_>, tag: Tag, trim_next: &mut bool) -> LexResult<bool> {
     let start = lexer.at;
     if tag == Tag::Expression {
         lexer.push(Tok::RenderExprStart, start - 3, start, true);
     }
     loop {
-        let blanks =
-            lexer.bytes[lexer.at..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-        let rest = &lexer.bytes[lexer.at + blanks..];
+        let spaced = lexer.skip_blank()?;
+        let at = lexer.at;
+        let rest = &lexer.bytes[at..];
         let close = [&b"-%>"[..], b"%>"].into_iter().find(|close| rest.starts_with(close));
         if let Some(close) = close {
-            let at = lexer.at + blanks;
             lexer.at = at + close.len();
             *trim_next = close.len() == 3;
             lexer.push(Tok::EppEnd, at, lexer.at, true);
-            return Ok(());
+            return Ok(true);
         }
-        if !lexer.next_token()? {
-            let name = if tag == Tag::Expression { "<%=" } else { "<%" };
-            return Err(
-                lexer.error(start, format!("Reaching end after opening {name} without seeing %>"))
-            );
+        if !lexer.token(spaced)? {
+            return Ok(false);
         }
     }
 }

@@ -97,6 +97,11 @@ impl<'a> Lexer<'a> {
     /// Lexes one token; whether there was one.
     pub(crate) fn next_token(&mut self) -> LexResult<bool> {
         let spaced = self.skip_blank()?;
+        self.token(spaced)
+    }
+
+    /// The same where blanks were skipped before, if there were any.
+    pub(crate) fn token(&mut self, spaced: bool) -> LexResult<bool> {
         let start = self.at;
         let Some(byte) = self.bytes.get(start).copied() else { return Ok(false) };
         let first = self.tokens.is_empty();
@@ -143,7 +148,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Skips blanks, comments and, at the end of a line, the texts of its heredocs.
-    fn skip_blank(&mut self) -> LexResult<bool> {
+    pub(crate) fn skip_blank(&mut self) -> LexResult<bool> {
         let start = self.at;
         while let Some(byte) = self.bytes.get(self.at) {
             match byte {
@@ -422,20 +427,20 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// A regular expression, if the slash is closed on this line.
+    /// A regular expression, if there is a slash that closes it. It may have several lines.
     fn regex(&mut self, spaced: bool) -> bool {
         let start = self.at;
         let mut text = Vec::new();
         let mut at = start + 1;
         loop {
             match self.bytes.get(at) {
-                None | Some(b'\n') => return false,
+                None => return false,
                 Some(b'/') => break,
                 Some(b'\\') if self.bytes.get(at + 1) == Some(&b'/') => {
                     text.push(b'/');
                     at += 2;
                 }
-                Some(b'\\') if self.bytes.get(at + 1).is_some_and(|byte| *byte != b'\n') => {
+                Some(b'\\') if at + 1 < self.bytes.len() => {
                     text.extend_from_slice(&self.bytes[at..at + 2]);
                     at += 2;
                 }

@@ -58,6 +58,7 @@ fn literals() {
             "(= $r ({} (a 1) ('b' ([] 2)) (:default 3) (class 4)))",
         ),
         ("$r = /a\\/b/", "(= $r /a\\/b/)"),
+        ("$r = 'a' =~ /(?x)\\A\n a\n \\z/", "(= $r (=~ 'a'/(?x)\\A\n a\n \\z/))"),
         ("$r = $a / $b / $c", "(= $r (/ (/ $a $b) $c))"),
         ("$r = undef", "(= $r :undef)"),
         ("$r = Foo::Bar[1, 2]", "(= $r (slice Foo::Bar (1 2)))"),
@@ -235,6 +236,11 @@ fn templates() {
         ),
         ("a  <%#- gone -%>  \nkept", "(lambda (epp (block\n  (render-s 'akept')\n)))"),
         ("<%# gone -%>\nkept", "(lambda (epp (block\n  (render-s 'kept')\n)))"),
+        (
+            "a\n<%- # gone\n-%>\nkept",
+            "(lambda (epp (block\n  (render-s 'a\n')\n  (render-s 'kept')\n)))",
+        ),
+        ("<% # gone\n%>kept", "(lambda (epp (block\n  (render-s 'kept')\n)))"),
     ];
     for (text, expected) in table {
         let map = SourceMap::new();
@@ -242,6 +248,55 @@ fn templates() {
         assert!(diagnostics.is_empty(), "{text}: {diagnostics:?}");
         assert_eq!(dump(&program).trim_end(), expected, "{text}");
     }
+}
+
+#[test]
+fn an_unclosed_tag_of_a_template_is_an_error_where_the_original_finds_it() {
+    let table = [
+        (
+            "a\n<% # hides the tag -%>\nb\n",
+            "4:1 Unbalanced epp tag, reached <eof> without closing tag.",
+        ),
+        ("a\n<%= 1 # hides the tag %>\nb\n", "3:1 Syntax error at 'b'"),
+        ("a <%# b", "1:5 Reaching end after opening <%# without seeing %>"),
+        ("a\nb <%", "2:5 Unbalanced embedded expression - opening <% and reaching end of input"),
+    ];
+    for (text, expected) in table {
+        let map = SourceMap::new();
+        let (_, found) = parse_epp(text.as_bytes(), map.add("t.epp", text.as_bytes()));
+        let shown = found.iter().map(|one| {
+            let at = one.primary().map(|span| map.location(span)).expect("a place");
+            format!("{}:{} {}", at.line, at.column, one.message)
+        });
+        assert_eq!(shown.collect::<Vec<_>>(), [expected], "{text}");
+    }
+}
+
+#[test]
+fn a_hash_of_bare_words_may_follow_a_call_without_parentheses() {
+    let table = [
+        ("return {}", "(invoke return ({}))"),
+        ("err { a => 1, b => [2], }", "(invoke err ({} (a 1) (b ([] 2))))"),
+    ];
+    for (text, expected) in table {
+        assert_eq!(tree(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn other_functions_need_their_parentheses() {
+    let table = [
+        (
+            "create_resources 'notify', {}",
+            "1:26 attempt to pass argument list to the function 'create_resources' which cannot be called without parentheses",
+        ),
+        ("foo { a +> 1 }", "1:5 Syntax error resource body without title or hash with +>"),
+        ("1, 2", "1:2 illegal comma separated argument list"),
+    ];
+    for (text, expected) in table {
+        assert_eq!(wrong(text), expected, "{text}");
+    }
+    assert!(wrong("alert 'x'").starts_with("1:1 This Name has no effect."));
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Tok {
                 | Tok::Interpolated(_)
                 | Tok::Heredoc(..)
                 | Tok::Regex(_)
-                | Tok::Keyword("true" | "false" | "undef")
+                | Tok::Keyword("true" | "false")
                 | Tok::Punct(")" | "]" | "|>" | "|>>")
         )
     }

@@ -4,6 +4,7 @@ module FixpointParts
     Functions: "functions", Pops: "pops", LookupContext: "pops", LookupValue: "pops",
     Parser: "parser", Type: "type", Parameter: "type", Property: "type", Provider: "type",
     CompilableResourceType: "type", ResourceApi: "resource_api", Resource: "parser",
+    FileServing: "file_serving",
     Face: "face", Interface: "face", Application: "face", Transaction: "type", Reports: "face",
   }.freeze
   def const_missing(name)

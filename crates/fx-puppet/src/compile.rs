@@ -350,9 +350,14 @@ impl Evaluator {
         self.pending.borrow_mut().class_frames.insert("settings".into(), settings);
     }
 
+    /// Whether the facts were found out.
+    pub(crate) fn knows_facts(&self) -> bool {
+        self.known_facts.get().is_some()
+    }
+
     /// The facts, which are variables from the moment they are first asked for.
     pub(crate) fn facts(&self) -> &[(String, Value)] {
-        let is_first = self.known_facts.get().is_none();
+        let is_first = !self.knows_facts();
         let facts = self.known_facts.get_or_init(|| {
             let facts = match &self.settings.facts {
                 Some(facts) => facts.clone(),

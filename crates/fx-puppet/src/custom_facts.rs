@@ -1,9 +1,11 @@
 //! Facts beside those of the machine itself: external ones from files and programs, and
 //! those that modules define in Ruby. A fact that cannot be found out is told and left out.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use fx_engine::Level;
+use fx_host::Look;
 use fx_source::Origin;
 
 use crate::eval::Evaluator;
@@ -107,12 +109,28 @@ pub(crate) fn external(machine: &Machine, folders: &[PathBuf]) -> Vec<(String, V
     found
 }
 
+/// Facts that variables of the environment set, such as `FACTER_role`. They win over all others.
+fn of_environment(look: &dyn Look) -> Vec<(String, Value)> {
+    let fact = |(name, value): (OsString, OsString)| {
+        let name = name.to_str()?;
+        let rest = name.get(6..).filter(|_| name[..6].eq_ignore_ascii_case("facter"))?;
+        // The underscore is part of the name only if nothing else would be left of it.
+        let rest = rest.strip_prefix('_').filter(|short| !short.is_empty()).unwrap_or(rest);
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        (!rest.is_empty() && rest.chars().all(is_word))
+            .then(|| (rest.to_lowercase(), Value::from(value.to_string_lossy().into_owned())))
+    };
+    look.vars().into_iter().filter_map(fact).collect()
+}
+
 /// Facts beyond those of the machine, for Facter itself: those of files and programs in folders,
-/// and those that files of Ruby in other folders define, all or only some.
+/// those that files of Ruby in other folders define, all or only some, and where custom facts are
+/// wanted those of the environment.
 pub fn more_facts(
     machine: &Machine,
     folders: &[PathBuf],
     rubies: &[PathBuf],
+    custom: bool,
     only: Option<&[String]>,
 ) -> Vec<(String, serde_json::Value)> {
     let mut found = external(machine, folders);
@@ -138,6 +156,9 @@ pub fn more_facts(
                 machine.run.ledger.message(Level::Error, &text, &Origin::default());
             }
         }
+    }
+    if custom {
+        found.extend(of_environment(machine.run.look()));
     }
     if let Some(why) = machine.run.look().refused() {
         machine.run.ledger.message(Level::Error, &why, &Origin::default());
@@ -175,6 +196,7 @@ impl Evaluator {
                 }
             }
         }
+        found.extend(of_environment(self.run.look()));
         if found.is_empty() {
             return;
         }
@@ -196,6 +218,26 @@ mod tests {
     use fx_host::MemoryHost;
 
     use super::*;
+
+    #[test]
+    fn variables_of_the_environment_are_facts() {
+        let host = MemoryHost::new();
+        for (name, value) in [
+            ("FACTER_role", "web"),
+            ("facterZone", "a"),
+            ("FACTER_", "x"),
+            ("FACTER_a.b", "y"),
+            ("PATH", "/"),
+        ] {
+            host.set_var(name, value);
+        }
+        let found = of_environment(&host);
+        let found: Vec<String> = found
+            .iter()
+            .map(|(name, value)| format!("{name}={}", crate::eval::interpolated(value)))
+            .collect();
+        assert_eq!(found, ["_=x", "role=web", "zone=a"]);
+    }
 
     #[test]
     fn files_say_facts_in_three_forms() {

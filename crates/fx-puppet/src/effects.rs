@@ -6,14 +6,14 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use fx_engine::{Event, Run};
+use fx_engine::{Accounted, Event, Run};
 use fx_host::{Host, Record, RecordingHost};
 
 /// Who acts now, and whether it has to be recorded.
 #[derive(Default)]
 pub(crate) struct Effects {
-    /// Above zero effects are accounted for by a change.
-    accounted: Cell<u32>,
+    /// Whether a change accounts for them.
+    pub(crate) accounted: Accounted,
     /// What is done holds a secret.
     hides: Cell<bool>,
     /// What is evaluated now, the innermost last.
@@ -21,14 +21,6 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Does work whose effects a change accounts for.
-    pub(crate) fn accounted<T>(&self, work: impl FnOnce() -> T) -> T {
-        self.accounted.set(self.accounted.get() + 1);
-        let done = work();
-        self.accounted.set(self.accounted.get().saturating_sub(1));
-        done
-    }
-
     /// Does work whose commands may hold a secret.
     pub(crate) fn hiding<T>(&self, hides: bool, work: impl FnOnce() -> T) -> T {
         let before = self.hides.replace(self.hides.get() || hides);
@@ -46,7 +38,7 @@ impl Effects {
     }
 
     fn heard(&self, run: Run<'_>, record: &Record) {
-        if self.accounted.get() > 0 {
+        if self.accounted.holds() {
             return;
         }
         let step = run.ledger.current();

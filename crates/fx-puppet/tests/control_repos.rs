@@ -433,3 +433,16 @@ fn a_resource_without_a_type_is_a_class() {
         "#]],
     );
 }
+
+#[test]
+fn a_resource_stands_where_its_statement_begins() {
+    check(
+        &[(
+            "manifests/1.pp",
+            "notify {\n  'a':\n    message => 'x';\n  'b':\n    message => 'y',\n}\n\nnotify {\n\n  'b':\n}\n",
+        )],
+        &expect![[r#"
+            error: Evaluation Error: Error while evaluating a Resource Statement, Duplicate declaration: Notify[b] is already declared at (file: /env/manifests/1.pp, line: 1); cannot redeclare (file: /env/manifests/1.pp, line: 8) (file: /env/manifests/1.pp, line: 8, column: 1) on node web.example.com
+        "#]],
+    );
+}

@@ -1,6 +1,7 @@
 //! An owner or group given by name or number, and its way to a number on a machine; below
 //! it the files that hold accounts and the tools that change them.
 
+pub mod shadow;
 pub mod table;
 pub mod tools;
 

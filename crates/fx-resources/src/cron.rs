@@ -9,7 +9,7 @@ use fx_engine::{Change, Failure, Resource, ResourceId, Target};
 use fx_host::{Act, Exit, Look, WriteOptions};
 
 use crate::command;
-use table::{Entry, Schedule};
+use table::{Comment, Entry, Schedule};
 
 /// What a job should be.
 #[derive(Clone, Debug, Default)]
@@ -102,20 +102,33 @@ impl Cron {
     fn read(&self, host: &dyn Look) -> Result<Vec<u8>, Failure> {
         match &self.desired.target {
             Table::File { path, .. } => Ok(host.read_opt(path)?.unwrap_or_default()),
-            Table::Crontab(user) => {
-                let spec = command::tool(["crontab", "-u", user, "-l"]);
-                let ended = command::ask(host, &spec)?;
-                let complaint = String::from_utf8_lossy(&ended.stderr).into_owned();
-                match ended.exit {
-                    Exit::Code(0) => Ok(ended.stdout),
-                    _ if complaint.contains("no crontab for") => Ok(Vec::new()),
-                    _ => Err(command::failure(&spec, &ended).unwrap_or_else(|| {
-                        Failure::new(format!("cannot read crontab of '{user}'"))
-                    })),
-                }
-            }
+            Table::Crontab(user) => read(host, user),
         }
     }
+
+    fn comment(&self) -> Comment<'_> {
+        let desired = &self.desired;
+        let marker = if desired.marker.is_empty() { "Puppet Name" } else { &desired.marker };
+        Comment { marker, name: &desired.name }
+    }
+}
+
+/// The crontab of a user; empty where there is none.
+pub fn read(look: &dyn Look, user: &str) -> Result<Vec<u8>, Failure> {
+    let spec = command::tool(["crontab", "-u", user, "-l"]);
+    let ended = command::ask(look, &spec)?;
+    let complaint = String::from_utf8_lossy(&ended.stderr).into_owned();
+    match ended.exit {
+        Exit::Code(0) => Ok(ended.stdout),
+        _ if complaint.contains("no crontab for") => Ok(Vec::new()),
+        _ => Err(command::failure(&spec, &ended)
+            .unwrap_or_else(|| Failure::new(format!("cannot read crontab of '{user}'")))),
+    }
+}
+
+/// The command that takes a user's crontab from its standard input.
+pub fn store(user: &str) -> [&str; 4] {
+    ["crontab", "-u", user, "-"]
 }
 
 impl Resource for Cron {
@@ -131,16 +144,15 @@ impl Resource for Cron {
         self.check()?;
         let desired = &self.desired;
         self.old = self.read(host)?;
-        let marker = if desired.marker.is_empty() { "Puppet Name" } else { &desired.marker };
         let with_user = matches!(desired.target, Table::File { .. });
-        let found = table::find(&self.old, marker, &desired.name, with_user);
+        let found = table::find(&self.old, self.comment(), with_user);
         if desired.absent {
-            self.new = table::remove(&self.old, marker, &desired.name);
+            self.new = table::remove(&self.old, self.comment());
             let gone = found.map(|_| Change::of(self.target(), "ensure", "present", "absent"));
             return Ok(gone.into_iter().collect());
         }
         let entry = self.entry();
-        self.new = table::set(&self.old, marker, &desired.name, &entry);
+        self.new = table::set(&self.old, self.comment(), &entry);
         let Some(found) = found else {
             return Ok(vec![Change::of(self.target(), "ensure", "absent", "present")]);
         };
@@ -159,7 +171,7 @@ impl Resource for Cron {
                 Ok(host.write(path, &self.new, &options)?)
             }
             Table::Crontab(user) => {
-                let spec = command::changing(["crontab", "-u", user, "-"]);
+                let spec = command::changing(store(user));
                 command::succeed(host, &spec.stdin(self.new.clone())).map(drop)
             }
         }

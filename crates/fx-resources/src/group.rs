@@ -1,4 +1,5 @@
-//! A group: there or not, with its number and members, changed by the shadow tools.
+//! A group: there or not, with its number, changed by the shadow tools. Who is a member is said
+//! of the users.
 
 use fx_engine::{Change, Failure, Resource, ResourceId, Target};
 use fx_host::{Act, Look};
@@ -16,10 +17,6 @@ pub struct Desired {
     pub absent: bool,
     /// Its number; the next free one, where not given.
     pub gid: Option<u32>,
-    /// Its members.
-    pub members: Option<Vec<String>>,
-    /// Whether others may be members besides.
-    pub membership: Membership,
     /// Takes a number from the system's range.
     pub system: bool,
     /// Lets two groups have one number.
@@ -59,13 +56,12 @@ impl Membership {
 pub struct Group {
     /// What it should be.
     pub desired: Desired,
-    members: Option<Vec<String>>,
 }
 
 impl Group {
     /// A group that should be like this.
     pub fn new(desired: Desired) -> Group {
-        Group { desired, members: None }
+        Group { desired }
     }
 }
 
@@ -85,34 +81,20 @@ impl Resource for Group {
     }
 
     fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
-        self.members = None;
         let desired = &self.desired;
         check("group", &desired.name)?;
-        for member in desired.members.iter().flatten() {
-            check("user", member)?;
-        }
         let found = host.group(&desired.name)?;
         if desired.absent {
             let gone = found.map(|_| Change::of(self.target(), "ensure", "present", "absent"));
             return Ok(gone.into_iter().collect());
         }
-        let mut changes = Vec::new();
-        match (&found, desired.gid) {
-            (None, _) => changes.push(Change::of(self.target(), "ensure", "absent", "present")),
+        Ok(match (&found, desired.gid) {
+            (None, _) => vec![Change::of(self.target(), "ensure", "absent", "present")],
             (Some(group), Some(gid)) if group.gid != gid => {
-                changes.push(Change::of(self.target(), "gid", group.gid, gid));
+                vec![Change::of(self.target(), "gid", group.gid, gid)]
             }
-            _ => {}
-        }
-        if let Some(members) = &desired.members {
-            let current = found.map(|group| group.members).unwrap_or_default();
-            let merged = desired.membership.merge(&current, members);
-            if merged != current {
-                changes.push(Change::of(self.target(), "members", names(&current), names(&merged)));
-                self.members = Some(merged);
-            }
-        }
-        Ok(changes)
+            _ => Vec::new(),
+        })
     }
 
     fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
@@ -130,10 +112,7 @@ impl Resource for Group {
         } else if wanted(changes, "gid") {
             run(&Call::ChangeGroup { gid })?;
         }
-        match &self.members {
-            Some(members) if wanted(changes, "members") => run(&Call::SetMembers(members)),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 }
 
@@ -168,41 +147,24 @@ mod tests {
     }
 
     #[test]
-    fn members_are_all_or_the_least() {
-        let host = machine();
-        host.on_any(|_, _| Some(Reply::default()));
-        let members = Some(vec!["bob".to_owned(), "eve".to_owned()]);
-        let desired = Desired { gid: Some(60), members, ..ops() };
-        let expected = r#"gid: 50 -> 60, members: ["ann","bob"] -> ["ann","bob","eve"]"#;
-        assert_eq!(converge(&host, desired.clone()), expected);
-        let desired = Desired { membership: Membership::Inclusive, gid: None, ..desired };
-        let expected = r#"members: ["ann","bob"] -> ["bob","eve"]"#;
-        assert_eq!(converge(&host, desired), expected);
+    fn lists_are_all_or_the_least() {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let (current, wanted) = (list(&["ann", "bob"]), list(&["eve", "bob"]));
+        let least = Membership::Minimum.merge(&current, &wanted);
+        assert_eq!(least, ["ann", "bob", "eve"]);
+        assert_eq!(Membership::Inclusive.merge(&current, &wanted), ["bob", "eve"]);
     }
 
     #[test]
     fn commands_are_those_of_the_shadow_tools() {
         let host = machine();
         host.on_any(|_, _| Some(Reply::default()));
-        let members = Some(vec!["eve".to_owned()]);
-        let new = Desired {
-            name: "web".into(),
-            gid: Some(7),
-            system: true,
-            members: members.clone(),
-            ..Desired::default()
-        };
-        converge(&host, new);
-        let old = Desired { gid: Some(51), members, non_unique: true, ..ops() };
-        converge(&host, old);
+        let new = Desired { name: "web".into(), gid: Some(7), system: true, ..Desired::default() };
+        assert_eq!(converge(&host, new), "ensure: absent -> present");
+        let old = Desired { gid: Some(51), non_unique: true, ..ops() };
+        assert_eq!(converge(&host, old), "gid: 50 -> 51");
         converge(&host, Desired { absent: true, ..ops() });
-        let expected = [
-            "groupadd -g 7 -r web",
-            "gpasswd -M eve web",
-            "groupmod -g 51 -o ops",
-            "gpasswd -M ann,bob,eve ops",
-            "groupdel ops",
-        ];
+        let expected = ["groupadd -g 7 -r web", "groupmod -g 51 -o ops", "groupdel ops"];
         assert_eq!(host.call_lines(), expected);
     }
 

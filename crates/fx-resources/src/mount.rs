@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use fx_engine::{Change, Failure, Refresh, Resource, ResourceId, Target};
-use fx_host::{Act, Look, WriteOptions};
+use fx_host::{Act, Look};
 
-use crate::{command, text, wanted};
+use crate::{command, wanted};
 use dialect::{Call, Dialect};
 use table::{FSTAB, Row};
 
@@ -59,7 +59,6 @@ struct Seen {
     old: Vec<u8>,
     new: Vec<u8>,
     mounted: bool,
-    fresh: bool,
 }
 
 impl Mount {
@@ -91,10 +90,6 @@ impl Mount {
 
     fn bytes(&self) -> &[u8] {
         self.desired.path.as_os_str().as_bytes()
-    }
-
-    fn is_mounted(&self, host: &dyn Look) -> Result<bool, Failure> {
-        Ok(table::mounted(host)?.iter().any(|row| row.is_at(self.bytes())))
     }
 
     fn wanted_row(&self, found: Option<&Row>) -> Result<Row, Failure> {
@@ -168,12 +163,10 @@ impl Resource for Mount {
         self.seen = None;
         self.check()?;
         let desired = &self.desired;
-        let content = host.read_opt(&self.table())?;
-        let fresh = content.is_none();
-        let old = content.unwrap_or_default();
+        let old = host.read_opt(&self.table())?.unwrap_or_default();
         let meant = |row: &Row| row.is_at(self.bytes());
-        let found = text::lines(&old).filter_map(Row::parse).find(|row| meant(row));
-        let mounted = self.is_mounted(host)?;
+        let found = table::line_at(&old, self.bytes()).map(|(_, row)| row);
+        let mounted = table::is_mounted(host, self.bytes())?;
         let state = match (&found, mounted) {
             (Some(_), true) => "mounted",
             (Some(_), false) => "unmounted",
@@ -211,7 +204,7 @@ impl Resource for Mount {
                 table::with_line(&old, &line, &meant)
             }
         };
-        self.seen = Some(Seen { old, new, mounted, fresh });
+        self.seen = Some(Seen { old, new, mounted });
         Ok(changes)
     }
 
@@ -227,9 +220,7 @@ impl Resource for Mount {
             self.run(host, Call::Unmount(self.bytes()))?;
         }
         if seen.new != seen.old {
-            let mode = seen.fresh.then_some(0o644);
-            let options = WriteOptions { mode, ..WriteOptions::default() };
-            host.write(&self.table(), &seen.new, &options)?;
+            table::write(host, &self.table(), &seen.new)?;
         }
         if ensure == Ensure::Mounted && !seen.mounted || seen.mounted && stays && other {
             self.run(host, Call::Listed(self.bytes()))
@@ -245,7 +236,7 @@ impl Refresh for Mount {
     /// Mounts it again with what the table says, if it is mounted.
     fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure> {
         self.check()?;
-        if !self.is_mounted(host)? {
+        if !table::is_mounted(host, self.bytes())? {
             return Ok(());
         }
         self.run(host, Call::Remount(self.bytes()))

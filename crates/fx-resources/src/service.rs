@@ -1,4 +1,4 @@
-//! A service: running or not, started at boot or not, masked; and its restart or reload
+//! A service: running or not, started at boot or not, masked; and its restart
 //! when something it depends on has changed.
 
 pub mod backend;
@@ -26,8 +26,6 @@ pub struct Desired {
     pub running: Option<bool>,
     /// Whether it should start at boot.
     pub enabled: Option<Enabled>,
-    /// What a refresh does.
-    pub on_refresh: OnRefresh,
     /// Commands that policy gives instead of the manager's own.
     pub commands: Commands,
 }
@@ -58,16 +56,6 @@ impl Enabled {
     }
 }
 
-/// What a refresh does with a running service.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnRefresh {
-    /// Restarts it.
-    #[default]
-    Restart,
-    /// Lets it read its configuration again.
-    Reload,
-}
-
 /// Commands that policy gives instead of the manager's own.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the names say it")]
@@ -75,7 +63,6 @@ pub struct Commands {
     pub start: Option<Program>,
     pub stop: Option<Program>,
     pub restart: Option<Program>,
-    pub reload: Option<Program>,
     pub status: Option<Program>,
     /// One of them holds a secret.
     pub sensitive: bool,
@@ -119,7 +106,6 @@ impl Service {
             Verb::Start => &commands.start,
             Verb::Stop => &commands.stop,
             Verb::Restart => &commands.restart,
-            Verb::Reload => &commands.reload,
             _ => &None,
         };
         match own {
@@ -220,16 +206,13 @@ impl Resource for Service {
 }
 
 impl Refresh for Service {
-    /// Restarts or reloads it if it runs; one that does not run has nothing to forget.
+    /// Restarts it if it runs; one that does not run has nothing to forget.
     fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure> {
         self.ask_guards(host)?;
         if !self.state(host)?.running {
             return Ok(());
         }
-        match self.desired.on_refresh {
-            OnRefresh::Restart => self.act(host, Verb::Restart),
-            OnRefresh::Reload => self.act(host, Verb::Reload),
-        }
+        self.act(host, Verb::Restart)
     }
 }
 

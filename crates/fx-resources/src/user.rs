@@ -12,7 +12,7 @@ use fx_engine::{Change, Failure, Resource, ResourceId, Target};
 use fx_host::{Act, Look};
 use fx_value::REDACTED;
 
-use crate::account::table::{Row, SHADOW, Table};
+use crate::account::shadow::Shadow;
 use crate::account::{self, Account};
 use crate::command;
 use crate::group::{self, Membership};
@@ -36,8 +36,6 @@ pub struct Desired {
     pub shell: Option<PathBuf>,
     /// The hash of the password.
     pub password: Option<Password>,
-    /// Whether the password is locked.
-    pub locked: Option<bool>,
     /// Further groups.
     pub groups: Option<Vec<String>>,
     /// Whether it may be in other groups besides.
@@ -191,46 +189,35 @@ impl User {
         changes: &mut Vec<Change>,
     ) -> Result<(), Failure> {
         let desired = &self.desired;
-        let ages = [
-            ("password_min_age", desired.min_age, 3),
-            ("password_max_age", desired.max_age, 4),
-            ("password_warn_days", desired.warn_days, 5),
-        ];
+        let ages = [desired.min_age, desired.max_age, desired.warn_days];
         let untouched = desired.password.is_none()
-            && desired.locked.is_none()
             && desired.expiry.is_none()
-            && ages.iter().all(|(_, wanted, _)| wanted.is_none());
+            && ages.iter().all(Option::is_none);
         if untouched {
             return Ok(());
         }
-        let table = Table::read_opt(host, SHADOW)?.unwrap_or_default();
-        let none = Row::default();
-        let row = table.row(desired.name.as_bytes()).unwrap_or(&none);
-        let hash = row.text(1);
-        let is_locked = hash.starts_with('!');
-        if let Some(password) = &desired.password {
-            // A lock stands before the hash and is looked at for itself.
-            let bare = if desired.locked.is_some() { hash.trim_start_matches('!') } else { &hash };
-            if bare != password.reveal() {
-                changes.push(
-                    Change::of(self.target(), "password", hash.as_str(), password.reveal())
-                        .sensitive(),
-                );
-            }
+        let found = Shadow::of(host, &desired.name)?.unwrap_or_default();
+        if let Some(password) = &desired.password
+            && found.hash != password.reveal()
+        {
+            changes.push(
+                Change::of(self.target(), "password", found.hash.as_str(), password.reveal())
+                    .sensitive(),
+            );
         }
-        if let Some(locked) = desired.locked.filter(|locked| *locked != is_locked) {
-            changes.push(Change::of(self.target(), "locked", is_locked, locked));
-        }
-        for (property, wanted, at) in ages {
-            let found = row.text(at).parse::<i64>().ok();
+        let days = [
+            ("password_min_age", found.min),
+            ("password_max_age", found.max),
+            ("password_warn_days", found.warn),
+        ];
+        for ((property, found), wanted) in days.into_iter().zip(ages) {
             if let Some(wanted) = wanted.filter(|wanted| Some(*wanted) != found) {
                 changes.push(Change::of(self.target(), property, found, wanted));
             }
         }
-        if let Some(expiry) = desired.expiry.map(Expiry::text)
-            && expiry.as_bytes() != row.field(7)
-        {
-            changes.push(Change::of(self.target(), "expiry", row.text(7), expiry));
+        let known = found.expiry.map_or(Expiry::Never, Expiry::Day);
+        if let Some(expiry) = desired.expiry.filter(|expiry| *expiry != known) {
+            changes.push(Change::of(self.target(), "expiry", known.text(), expiry.text()));
         }
         Ok(())
     }

@@ -126,7 +126,7 @@ proptest! {
         let mut group = group::Group::new(group::Desired {
             name: "name".into(),
             absent,
-            members: Some(vec!["root".into()]),
+            gid: Some(7),
             ..group::Desired::default()
         });
         for resource in [&mut user as &mut dyn Resource, &mut group] {

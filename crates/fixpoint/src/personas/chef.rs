@@ -3,6 +3,8 @@
 //! Flags are the originals'; `--fx-report`, `--fx-facts`, `--fx-collection` and `--fx-findings` are ours. A
 //! server is not talked to: without `-z` the client says so.
 
+mod flags;
+
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::rc::Rc;
@@ -14,78 +16,7 @@ use fx_source::SourceMap;
 use serde_json::{Value as J, json};
 
 use crate::persona::Invocation;
-
-/// Long flags that take a value, with the option each sets; an empty name is read and dropped.
-const WITH_VALUE: &[(&str, &str)] = &[
-    ("-c", "config"),
-    ("--config", "config"),
-    ("-j", "json"),
-    ("--json-attributes", "json"),
-    ("-o", "run_list"),
-    ("--override-runlist", "run_list"),
-    ("-r", "run_list"),
-    ("--runlist", "run_list"),
-    ("-E", "environment"),
-    ("--environment", "environment"),
-    ("-l", "log_level"),
-    ("--log_level", "log_level"),
-    ("--log-level", "log_level"),
-    ("-L", "log_location"),
-    ("--logfile", "log_location"),
-    ("-F", "formatter"),
-    ("--format", "formatter"),
-    ("-N", "node_name"),
-    ("--node-name", "node_name"),
-    ("--cookbook-path", "cookbook_path"),
-    ("--fx-collection", "collection"),
-    ("-n", "named_run_list"),
-    ("--named-run-list", "named_run_list"),
-    ("--recipe-url", "recipe_url"),
-    ("--config-option", "config_option"),
-    ("--chef-license", ""),
-    ("-S", ""),
-    ("--server", ""),
-    ("-s", ""),
-    ("--splay", ""),
-    ("--run-lock-timeout", "run_lock_timeout"),
-    ("--chef-zero-host", ""),
-    ("-K", ""),
-    ("--validation_key", ""),
-    ("-k", ""),
-    ("--client_key", ""),
-    ("-P", ""),
-    ("--pid", ""),
-    ("--lockfile", "lockfile"),
-    ("--chef-zero-port", ""),
-    ("--config-file-jail", ""),
-];
-
-/// Flags without a value that change nothing here.
-const IGNORED: &[&str] = &[
-    "--once",
-    "--no-fork",
-    "-f",
-    "--fork",
-    "--no-color",
-    "--color",
-    "--force-formatter",
-    "--force-logger",
-    "--no-listen",
-    "--profile-ruby",
-    "--no-profile-ruby",
-    "--minimal-ohai",
-    "--always-dump-stacktrace",
-    "--no-always-dump-stacktrace",
-    "--no-slow-report",
-    "--slow-report",
-    "--enable-reporting",
-    "--skip-cookbook-sync",
-    "--no-skip-cookbook-sync",
-    "--listen",
-    "--fips",
-    "--no-fips",
-    "--ez",
-];
+use flags::Given;
 
 fn say(text: &str) {
     let _closed = writeln!(std::io::stdout(), "{text}");
@@ -106,76 +37,88 @@ fn list(value: &str) -> J {
     )
 }
 
-fn parse(args: &[String], local: bool) -> Result<Request, String> {
+/// Options that are a flag's value as it stands, by the name of the flag.
+const TEXTS: &[(&str, &str)] = &[
+    ("config", "config"),
+    ("json-attributes", "json"),
+    ("environment", "environment"),
+    ("log_level", "log_level"),
+    ("log-level", "log_level"),
+    ("logfile", "log_location"),
+    ("format", "formatter"),
+    ("node-name", "node_name"),
+    ("cookbook-path", "cookbook_path"),
+    ("fx-collection", "collection"),
+    ("named-run-list", "named_run_list"),
+    ("recipe-url", "recipe_url"),
+    ("run-lock-timeout", "run_lock_timeout"),
+    ("lockfile", "lockfile"),
+    ("execute", "recipe_text"),
+];
+
+/// Options that a flag switches on.
+const SWITCHES: &[(&str, &str)] = &[
+    ("why-run", "why_run"),
+    ("delete-entire-chef-repo", "delete_repo"),
+    ("fx-findings", "findings"),
+    ("disable-config", "no_config"),
+];
+
+/// Flags whose work is not done here, with the reason.
+const REFUSED: &[(&str, &str)] = &[
+    ("user", "is not supported: start it as that user"),
+    ("group", "is not supported: start it as that user"),
+    ("target", "target mode is not supported"),
+    ("legacy-mode", "chef-solo's legacy mode is not supported"),
+    ("interval", "a daemon is not supported yet; use a timer of the system"),
+    ("daemonize", "a daemon is not supported yet; use a timer of the system"),
+    ("stdin", "is not supported: give the recipe as a file or with -e"),
+    ("yaml", "is not supported: recipes are Ruby"),
+    ("directory", "is not supported: plugins of others are not run"),
+];
+
+fn set(request: &mut Request, key: &str, value: J) {
+    request.options.entry("set").or_insert_with(|| json!({}))[key] = value;
+}
+
+fn parse(given: Given, local: bool) -> Result<Request, String> {
     let mut request = Request::default();
-    let mut recipes = Vec::new();
     let mut local = local;
-    let mut at = 0;
-    while at < args.len() {
-        let arg = &args[at];
-        at += 1;
-        let (flag, inline) = match arg.split_once('=') {
-            Some((flag, value)) if flag.starts_with("--") => {
-                (flag.to_owned(), Some(value.to_owned()))
-            }
-            _ => (arg.clone(), None),
-        };
-        let mut value = || -> Result<String, String> {
-            if let Some(value) = &inline {
-                return Ok(value.clone());
-            }
-            let value = args.get(at).cloned().ok_or_else(|| format!("missing argument: {flag}"))?;
-            at += 1;
-            Ok(value)
-        };
-        match flag.as_str() {
-            "-z" | "--local-mode" => local = true,
-            "-W" | "--why-run" => {
-                request.options.insert("why_run".into(), json!(true));
-            }
-            "--delete-entire-chef-repo" => {
-                request.options.insert("delete_repo".into(), json!(true));
-            }
-            "--fx-findings" => {
-                request.options.insert("findings".into(), json!(true));
-            }
-            "--fx-report" => request.report = Some(value()?.into()),
-            "--fx-facts" => request.facts = Some(value()?.into()),
-            "-u" | "--user" | "-g" | "--group" => {
-                return Err(format!("{flag} is not supported: start it as that user"));
-            }
-            "-t" | "--target" => return Err(format!("{flag}: target mode is not supported")),
-            "--legacy-mode" => return Err("chef-solo's legacy mode is not supported".into()),
-            "--disable-config" => {
-                request.options.insert("no_config".into(), json!(true));
-            }
-            "-i" | "--interval" | "-d" | "--daemonize" => {
-                return Err("a daemon is not supported yet; use a timer of the system".into());
-            }
-            name if IGNORED.contains(&name) => {}
-            name => match WITH_VALUE.iter().find(|(known, _)| *known == name) {
-                Some((_, "")) => drop(value()?),
-                Some((_, "run_list")) => {
-                    let value = value()?;
-                    request.options.insert("run_list".into(), list(&value));
-                    if matches!(name, "-o" | "--override-runlist") {
-                        request.options.insert("override".into(), json!(true));
-                    }
+    for (flag, value) in given.flags {
+        if let Some((_, why)) = REFUSED.iter().find(|(known, _)| *known == flag) {
+            return Err(format!("--{flag}: {why}"));
+        }
+        if let Some((_, option)) = SWITCHES.iter().find(|(known, _)| *known == flag) {
+            request.options.insert((*option).into(), json!(true));
+            continue;
+        }
+        let count = value.clone();
+        let value = value.unwrap_or_default();
+        if let Some((_, option)) = TEXTS.iter().find(|(known, _)| *known == flag) {
+            request.options.insert((*option).into(), json!(value));
+            continue;
+        }
+        match flag {
+            "local-mode" => local = true,
+            "fx-report" => request.report = Some(value.into()),
+            "fx-facts" => request.facts = Some(value.into()),
+            "policy-name" => set(&mut request, "policy_name", json!(value)),
+            "policy-group" => set(&mut request, "policy_group", json!(value)),
+            "slow-report" => set(&mut request, "slow_report", count.map_or(json!(true), J::from)),
+            "override-runlist" | "runlist" => {
+                request.options.insert("run_list".into(), list(&value));
+                if flag == "override-runlist" {
+                    request.options.insert("override".into(), json!(true));
                 }
-                Some((_, "config_option")) => {
-                    let value = value()?;
-                    if let Some((key, value)) = value.split_once('=') {
-                        let set = request.options.entry("set").or_insert_with(|| json!({}));
-                        set[key] = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
-                    }
+            }
+            "config-option" => {
+                if let Some((key, value)) = value.split_once('=') {
+                    let value = serde_json::from_str(value).unwrap_or_else(|_| json!(value));
+                    set(&mut request, key, value);
                 }
-                Some((_, option)) => {
-                    let value = value()?;
-                    request.options.insert((*option).into(), json!(value));
-                }
-                None if name.starts_with('-') => return Err(format!("invalid option: {name}")),
-                None => recipes.push(json!(name)),
-            },
+            }
+            // What else the originals know changes nothing here.
+            _ => {}
         }
     }
     if !local {
@@ -187,7 +130,8 @@ fn parse(args: &[String], local: bool) -> Result<Request, String> {
     if !request.options.contains_key("config") && !request.options.contains_key("no_config") {
         request.options.insert("find_config".into(), json!(true));
     }
-    if !recipes.is_empty() {
+    if !given.words.is_empty() {
+        let recipes = given.words.into_iter().map(J::from).collect();
         request.options.insert("recipe_files".into(), J::Array(recipes));
     }
     Ok(request)
@@ -197,43 +141,51 @@ fn arguments(invocation: &Invocation) -> Vec<String> {
     invocation.args.iter().map(|arg: &OsString| arg.to_string_lossy().into_owned()).collect()
 }
 
-fn asked_about(args: &[String], name: &str) -> Option<u8> {
-    if args.iter().any(|arg| arg == "--version" || arg == "-v") {
-        say(crate::version::version(name));
-        return Some(0);
-    }
-    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
-        say(&format!("Usage: {name} (options)\n\nOptions:"));
-        for (flag, option) in
-            WITH_VALUE.iter().filter(|(flag, option)| !option.is_empty() && flag.starts_with("--"))
-        {
-            say(&format!("    {flag} VALUE    sets {option}"));
+/// Reads the flags of a tool; `Err` is the code with which it ends now.
+fn read(invocation: &Invocation, tool: u8) -> Result<Given, u8> {
+    let given = match flags::read(tool, &arguments(invocation)) {
+        Ok(given) => given,
+        Err(refused) => {
+            complain(&format!("{}: {refused}", invocation.name));
+            return Err(1);
         }
-        say("    -z, --local-mode\n    -W, --why-run\n    --fx-report FILE\n    --fx-facts FILE");
-        return Some(0);
+    };
+    let has = |name: &str| given.flags.iter().any(|(flag, _)| *flag == name);
+    if has("version") {
+        say(crate::version::version(invocation.name));
+        return Err(0);
     }
-    None
+    if has("help") {
+        let banner = if tool == flags::APPLY { "[RECIPE_FILE | -e RECIPE_TEXT]" } else { "" };
+        say(&format!("Usage: {} {banner} (options)", invocation.name).replace("  ", " "));
+        for (short, long, takes) in flags::known(tool) {
+            let short = if short.is_empty() { String::new() } else { format!("-{short}, ") };
+            say(&format!("    {short}--{long}{}", if takes { " VALUE" } else { "" }));
+        }
+        return Err(0);
+    }
+    Ok(given)
 }
 
 /// `chef-client`.
 pub(crate) fn client(invocation: &Invocation) -> u8 {
-    start(invocation, false)
+    start(invocation, flags::CLIENT)
 }
 
 /// `chef-solo`, which since version 14 is the client in local mode.
 pub(crate) fn solo(invocation: &Invocation) -> u8 {
-    start(invocation, true)
+    start(invocation, flags::SOLO)
 }
 
-fn start(invocation: &Invocation, local: bool) -> u8 {
-    let args = arguments(invocation);
-    if let Some(code) = asked_about(&args, invocation.name) {
-        return code;
-    }
-    match parse(&args, local) {
+fn start(invocation: &Invocation, tool: u8) -> u8 {
+    let given = match read(invocation, tool) {
+        Ok(given) => given,
+        Err(code) => return code,
+    };
+    match parse(given, tool == flags::SOLO) {
         Ok(mut request) => {
             request.options.insert("run_lock".into(), json!(true));
-            if invocation.name == "chef-solo" {
+            if tool == flags::SOLO {
                 request.options.insert("solo_config".into(), json!(true));
             }
             launch(request)
@@ -247,25 +199,12 @@ fn start(invocation: &Invocation, local: bool) -> u8 {
 
 /// `chef-apply RECIPE`, or `-e TEXT`.
 pub(crate) fn apply(invocation: &Invocation) -> u8 {
-    let args = arguments(invocation);
-    if let Some(code) = asked_about(&args, invocation.name) {
-        return code;
-    }
-    let mut rest = args.clone();
-    let mut text = None;
-    if let Some(at) = rest.iter().position(|arg| arg == "-e" || arg == "--execute") {
-        if at + 1 >= rest.len() {
-            complain("chef-apply: missing argument: -e");
-            return 1;
-        }
-        text = Some(rest.remove(at + 1));
-        rest.remove(at);
-    }
-    match parse(&rest, true) {
+    let given = match read(invocation, flags::APPLY) {
+        Ok(given) => given,
+        Err(code) => return code,
+    };
+    match parse(given, true) {
         Ok(mut request) => {
-            if let Some(text) = text {
-                request.options.insert("recipe_text".into(), json!(text));
-            }
             if !request.options.contains_key("recipe_text")
                 && !request.options.contains_key("recipe_files")
             {
@@ -285,32 +224,20 @@ pub(crate) fn apply(invocation: &Invocation) -> u8 {
     }
 }
 
-/// `ohai [ATTRIBUTE…]`.
+/// `ohai [ATTRIBUTE…]`. Nothing is logged, so the level and the place of the log change nothing.
 pub(crate) fn ohai(invocation: &Invocation) -> u8 {
-    let args = arguments(invocation);
-    if args.iter().any(|arg| arg == "--version" || arg == "-v") {
-        say(crate::version::version(invocation.name));
-        return 0;
-    }
-    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
-        say(
-            "Usage: ohai (options)\n    -l, --log_level LEVEL            Set the log level (debug, info, warn, error, fatal)\n    -L, --logfile LOGLOCATION        Set the log file location, defaults to STDOUT\n    -v, --version                    Show Ohai version\n    -h, --help                       Show this message",
-        );
-        return 0;
-    }
-    let mut names = Vec::new();
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        match arg.as_str() {
-            // Nothing is logged here, so the level and the place change nothing.
-            "-l" | "--log_level" | "-L" | "--logfile" => drop(rest.next()),
-            flag if flag.starts_with('-') => {
-                complain(&format!("ohai: {flag} is not supported"));
-                return 1;
-            }
-            name => names.push(name),
+    let given = match read(invocation, flags::OHAI) {
+        Ok(given) => given,
+        Err(code) => return code,
+    };
+    let reasons = REFUSED.iter().chain(&[("config", "is not supported: there is nothing to set")]);
+    for (flag, why) in reasons {
+        if given.flags.iter().any(|(one, _)| one == flag) {
+            complain(&format!("ohai: --{flag}: {why}"));
+            return 1;
         }
     }
+    let names = given.words;
     let all = fx_chef::automatic(&OsHost::new(), &[]);
     if names.is_empty() {
         say(&serde_json::to_string_pretty(&all).unwrap_or_default());
@@ -318,21 +245,17 @@ pub(crate) fn ohai(invocation: &Invocation) -> u8 {
     }
     for name in names {
         let found = name.split('/').try_fold(&all, |at, key| at.get(key));
-        match found {
-            Some(J::String(text)) => {
-                say(&serde_json::to_string_pretty(&json!([text])).unwrap_or_default())
-            }
+        let shown = match found {
             Some(J::Null) | None => {
                 complain(&format!(
                     "ERROR: Encountered error while running plugins: #<Ohai::Exceptions::AttributeNotFound: No such attribute: '{name}'>"
                 ));
                 return 1;
             }
-            Some(value @ (J::Object(_) | J::Array(_))) => {
-                say(&serde_json::to_string_pretty(value).unwrap_or_default())
-            }
-            Some(other) => say(&serde_json::to_string_pretty(&json!([other])).unwrap_or_default()),
-        }
+            Some(value @ (J::Object(_) | J::Array(_))) => serde_json::to_string_pretty(value),
+            Some(other) => serde_json::to_string_pretty(&json!([other])),
+        };
+        say(&shown.unwrap_or_default());
     }
     0
 }

@@ -79,7 +79,10 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     all.sort_keys();
     let (text, missing) = if options.queries.is_empty() {
         if options.legacy {
-            all.extend(old);
+            // A fact that somebody sets wins over the machine's of the same name.
+            for (name, value) in old {
+                all.entry(name).or_insert(value);
+            }
             all.sort_keys();
         }
         (fx_facter::all_text(options.format, all), Vec::new())
@@ -117,7 +120,7 @@ fn add(all: &mut Map, host: &Rc<OsHost>, options: &Options) -> bool {
     let logged = Rc::new(Logged::default());
     machine.run().ledger.watch(Rc::<Logged>::clone(&logged));
     let only = Some(options.queries.as_slice()).filter(|queries| !queries.is_empty());
-    for (name, value) in fx_puppet::more_facts(&machine, &folders, &rubies, only) {
+    for (name, value) in fx_puppet::more_facts(&machine, &folders, &rubies, options.custom, only) {
         all.insert(name.as_str().into(), Value::from_json(&value));
     }
     let mut failed = false;

@@ -1,28 +1,8 @@
-//! Fake machines and runs on them, for the tests of this directory.
+//! Fake machines as cases describe them.
 
-use std::cell::RefCell;
-use std::io::Write;
-use std::path::Path;
-use std::rc::Rc;
-
-use fx_engine::{Cancel, Ledger};
-use fx_host::{Host, MemoryHost, Program, Reply, Spec};
-use fx_source::SourceMap;
-use serde_json::{Value as J, json};
-
-/// A writer that keeps what is written.
-#[derive(Clone, Default)]
-pub(crate) struct Buffer(pub(crate) Rc<RefCell<Vec<u8>>>);
-
-impl Write for Buffer {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.borrow_mut().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
+use fx_cases::Case;
+use fx_host::{MemoryHost, Program, Reply, Spec};
+use serde_json::Value as J;
 
 /// A command in one line.
 pub(crate) fn line(spec: &Spec) -> String {
@@ -71,72 +51,8 @@ pub(crate) fn machine(case: &J) -> MemoryHost {
     host
 }
 
-/// Lays out a cookbook `t` with this recipe, and the automatic attributes of the machine.
-pub(crate) fn lay_out(host: &MemoryHost, recipe: &str, case: &J) {
-    let mut platform = json!({"platform": "debian", "platform_family": "debian", "platform_version": "12.0", "os": "linux", "hostname": "case", "fqdn": "case.example.test", "ipaddress": "192.0.2.7", "init_package": "systemd", "root_group": "root", "virtualization": {}, "lsb": {"codename": "bookworm"}});
-    for (key, value) in case["node"].as_object().into_iter().flatten() {
-        platform[key] = value.clone();
-    }
-    host.put("/facts.json", platform.to_string());
-    host.put("/repo/cookbooks/t/metadata.rb", "name 't'\n");
-    host.put("/repo/cookbooks/t/recipes/default.rb", recipe);
-}
-
-/// The usual request for that cookbook.
-pub(crate) fn request() -> fx_chef::Request {
-    let mut request = fx_chef::Request { cwd: "/repo".into(), ..fx_chef::Request::default() };
-    request.facts = Some("/facts.json".into());
-    request.options.insert("cookbook_path".into(), json!(["/repo/cookbooks"]));
-    request.options.insert("run_list".into(), json!(["recipe[t]"]));
-    request.options.insert("local".into(), json!(true));
-    request.options.insert("no_save".into(), json!(true));
-    request.options.insert("formatter".into(), json!("null"));
-    request
-}
-
-/// Runs a client; the exit code, and all that it wrote.
-pub(crate) fn run(
-    host: Rc<dyn Host>,
-    ledger: &Rc<Ledger>,
-    sources: &Rc<SourceMap>,
-    request: fx_chef::Request,
-) -> (u8, String) {
-    let said = Buffer::default();
-    let code = fx_chef::run(
-        host,
-        Rc::clone(ledger),
-        Cancel::new(),
-        Rc::clone(sources),
-        request,
-        Box::new(said.clone()),
-        Box::new(said.clone()),
-    );
-    let text = String::from_utf8_lossy(&said.0.borrow()).into_owned();
-    (code, text)
-}
-
-#[expect(clippy::disallowed_methods, reason = "tests read their own files")]
-pub(crate) fn read(path: &Path) -> Option<String> {
-    std::fs::read_to_string(path).ok()
-}
-
-/// The recipes of `machines`, each with what its machine has and answers.
-#[expect(clippy::disallowed_methods, reason = "tests list their own files")]
-pub(crate) fn machines() -> Vec<(String, String, J)> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
-    let mut paths: Vec<_> = std::fs::read_dir(&dir)
-        .expect("cases are there")
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rb"))
-        .collect();
-    paths.sort();
-    let case = |path: std::path::PathBuf| {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let recipe = read(&path).expect("a recipe");
-        let json = read(&path.with_extension("json"));
-        let json = json.map_or(J::Null, |text| serde_json::from_str(&text).expect("JSON"));
-        (name, recipe, json)
-    };
-    paths.into_iter().map(case).collect()
+/// What the machine of a case has and answers.
+pub(crate) fn machine_of(case: &Case) -> J {
+    let json = case.get("machine.json");
+    json.map_or(J::Null, |text| serde_json::from_str(text).expect("the machine of a case is JSON"))
 }

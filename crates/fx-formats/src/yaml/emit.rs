@@ -1,6 +1,8 @@
 //! YAML text as libyaml writes it: which quotes a scalar needs, where its lines break, how deep
 //! things stand. What is written was decided by who made the nodes.
 
+use std::borrow::Cow;
+
 /// How a text may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of YAML")]
@@ -12,26 +14,27 @@ pub enum Style {
     Folded,
 }
 
-/// What may stand before a node's content.
-#[derive(Default)]
+/// What may stand before a node's content. Most nodes have none: it is kept small.
+#[derive(Clone, Default)]
 pub struct Head {
-    pub anchor: Option<String>,
-    pub tag: Option<String>,
+    pub anchor: Option<Box<str>>,
+    pub tag: Option<Box<str>>,
 }
 
-pub struct Scalar {
-    pub text: String,
+/// A text and how it may stand. The text is borrowed where it can be: a report has many.
+pub struct Scalar<'a> {
+    pub text: Cow<'a, str>,
     pub style: Style,
     /// Whether the tag can be left out if the text stands plain, and if it stands quoted.
     pub plain: bool,
     pub quoted: bool,
 }
 
-pub enum Node {
-    Alias(String),
-    Scalar(Head, Scalar),
-    List(Head, Vec<Node>),
-    Map(Head, Vec<(Node, Node)>),
+pub enum Node<'a> {
+    Alias(Cow<'a, str>),
+    Scalar(Head, Scalar<'a>),
+    List(Head, Vec<Node<'a>>),
+    Map(Head, Vec<(Node<'a>, Node<'a>)>),
 }
 
 /// What a text allows, seen from its characters.
@@ -55,7 +58,7 @@ pub struct Emitter {
     /// The last character written was white, or began a line.
     whitespace: bool,
     indention: bool,
-    /// A block scalar ended with empty lines: the end of the document has to be told.
+    /// A block scalar ended with empty lines: the end of the document must be marked.
     open_ended: bool,
     in_map: bool,
     is_key: bool,
@@ -74,8 +77,8 @@ fn is_printable(c: char) -> bool {
 }
 
 /// White space, a break, or the end.
-fn is_blank(c: Option<&char>) -> bool {
-    c.is_none_or(|c| matches!(c, ' ' | '\t' | '\0') || is_break(*c))
+fn is_blank(c: Option<char>) -> bool {
+    c.is_none_or(|c| matches!(c, ' ' | '\t' | '\0') || is_break(c))
 }
 
 /// Whether a text is letters, digits and what may stand between them anywhere.
@@ -90,48 +93,54 @@ fn is_unescaped(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(&byte))
 }
 
-fn shape(text: &[char]) -> Shape {
+fn shape(text: &str) -> Shape {
     if text.is_empty() {
         return Shape { block_plain: true, single: true, ..Shape::default() };
     }
-    let marker = text.starts_with(&['-'; 3]) || text.starts_with(&['.'; 3]);
+    let marker = text.starts_with("---") || text.starts_with("...");
     let (mut block_sign, mut flow_sign) = (marker, marker);
     let (mut breaks, mut special) = (false, false);
     let (mut break_space, mut space_break) = (false, false);
-    let (mut after_space, mut after_break) = (false, false);
-    for (i, &c) in text.iter().enumerate() {
-        let before_blank = is_blank(text.get(i + 1));
-        let after_blank = i == 0 || is_blank(text.get(i - 1));
+    let mut before: Option<char> = None;
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        let is_first = before.is_none();
+        let before_blank = || is_blank(rest.clone().next());
         match c {
             '#' | '&' | '*' | '!' | '|' | '>' | '\'' | '"' | '%' | '@' | '`' | ',' | '[' | ']'
             | '{' | '}'
-                if i == 0 =>
+                if is_first =>
             {
                 (flow_sign, block_sign) = (true, true);
             }
-            '-' if i == 0 && before_blank => (flow_sign, block_sign) = (true, true),
+            '-' if is_first && before_blank() => (flow_sign, block_sign) = (true, true),
             ',' | '[' | ']' | '{' | '}' => flow_sign = true,
             '?' => {
                 flow_sign = true;
-                block_sign |= i == 0 && before_blank;
+                block_sign |= is_first && before_blank();
             }
             ':' => {
                 flow_sign = true;
-                block_sign |= before_blank;
+                block_sign |= before_blank();
             }
-            '#' if after_blank => (flow_sign, block_sign) = (true, true),
+            '#' if is_blank(before) => (flow_sign, block_sign) = (true, true),
             _ => {}
         }
+        let is_break = is_break(c);
         special |= !is_printable(c);
-        breaks |= is_break(c);
-        break_space |= c == ' ' && after_break;
-        space_break |= is_break(c) && after_space;
-        (after_space, after_break) = (c == ' ', is_break(c));
+        breaks |= is_break;
+        break_space |= c == ' ' && before.is_some_and(self::is_break);
+        space_break |= is_break && before == Some(' ');
+        before = Some(c);
     }
-    let edge = |c: Option<&char>| c.is_some_and(|c| *c == ' ' || is_break(*c));
-    let trailing_space = text.last() == Some(&' ');
-    let unplain =
-        edge(text.first()) || edge(text.last()) || break_space || space_break || special || breaks;
+    let edge = |c: Option<char>| c.is_some_and(|c| c == ' ' || is_break(c));
+    let trailing_space = text.ends_with(' ');
+    let unplain = edge(text.chars().next())
+        || edge(before)
+        || break_space
+        || space_break
+        || special
+        || breaks;
     Shape {
         multiline: breaks,
         flow_plain: !unplain && !flow_sign,
@@ -165,7 +174,7 @@ impl Emitter {
         }
     }
 
-    pub fn document(&mut self, root: &Node) {
+    pub fn document(&mut self, root: &Node<'_>) {
         self.open_ended = false;
         self.sign("---", true, false, false);
         self.node(root, false, false);
@@ -223,7 +232,7 @@ impl Emitter {
         before
     }
 
-    fn node(&mut self, node: &Node, in_map: bool, is_key: bool) {
+    fn node(&mut self, node: &Node<'_>, in_map: bool, is_key: bool) {
         (self.in_map, self.is_key) = (in_map, is_key);
         match node {
             Node::Alias(name) => {
@@ -269,7 +278,7 @@ impl Emitter {
         }
     }
 
-    fn block_list(&mut self, items: &[Node], in_map: bool) {
+    fn block_list(&mut self, items: &[Node<'_>], in_map: bool) {
         let before = self.deeper(false, in_map && !self.indention);
         for item in items {
             self.line();
@@ -279,7 +288,7 @@ impl Emitter {
         self.indent = before;
     }
 
-    fn block_map(&mut self, pairs: &[(Node, Node)]) {
+    fn block_map(&mut self, pairs: &[(Node<'_>, Node<'_>)]) {
         let before = self.deeper(false, false);
         for (key, value) in pairs {
             self.line();
@@ -297,7 +306,7 @@ impl Emitter {
         self.indent = before;
     }
 
-    fn flow_list(&mut self, items: &[Node]) {
+    fn flow_list(&mut self, items: &[Node<'_>]) {
         self.sign("[", true, true, false);
         let before = self.deeper(true, false);
         self.flow += 1;
@@ -310,7 +319,7 @@ impl Emitter {
         self.sign("]", false, false, false);
     }
 
-    fn flow_map(&mut self, pairs: &[(Node, Node)]) {
+    fn flow_map(&mut self, pairs: &[(Node<'_>, Node<'_>)]) {
         self.sign("{", true, true, false);
         let before = self.deeper(true, false);
         self.flow += 1;
@@ -342,7 +351,7 @@ impl Emitter {
 
     /// Writes a text as it is, if nothing in it could be escaped, folded or taken for a mark:
     /// most texts of a large document are so.
-    fn unbroken(&mut self, head: &Head, scalar: &Scalar) -> bool {
+    fn unbroken(&mut self, head: &Head, scalar: &Scalar<'_>) -> bool {
         let Scalar { text, style, plain, quoted } = scalar;
         if head.anchor.is_some() || head.tag.is_some() || !plain || !quoted {
             return false;
@@ -353,27 +362,19 @@ impl Emitter {
             Style::Double if is_unescaped(text) => "\"",
             _ => return false,
         };
-        if !self.whitespace {
-            self.put(' ');
-        }
-        for part in [quote, text, quote] {
-            self.out.push_str(part);
-            self.column += part.len();
-        }
-        (self.whitespace, self.indention) = (false, false);
+        self.put_whole(quote, text);
         true
     }
 
-    fn scalar(&mut self, head: &Head, scalar: &Scalar) {
+    fn scalar(&mut self, head: &Head, scalar: &Scalar<'_>) {
         if !self.unbroken(head, scalar) {
             self.shaped(head, scalar);
         }
     }
 
     /// Writes a text in the style that it can have.
-    fn shaped(&mut self, head: &Head, scalar: &Scalar) {
+    fn shaped(&mut self, head: &Head, scalar: &Scalar<'_>) {
         let Scalar { text, plain, quoted, .. } = scalar;
-        let text = &text.chars().collect::<Vec<char>>();
         let shape = shape(text);
         let no_tag = head.tag.is_none() || *plain || *quoted;
         let mut style = scalar.style;
@@ -397,6 +398,13 @@ impl Emitter {
         let sign = if no_tag && !quoted && style != Style::Plain { "!" } else { "" };
         let shown = Head { anchor: head.anchor.clone(), tag: head.tag.clone().filter(|_| !no_tag) };
         self.head(&shown, sign);
+        if !self.on_one_line(text, style) {
+            self.by_characters(text, style);
+        }
+    }
+
+    fn by_characters(&mut self, text: &str, style: Style) {
+        let text = &text.chars().collect::<Vec<char>>();
         let before = self.deeper(true, false);
         let breaks = !self.is_key;
         match style {
@@ -407,6 +415,42 @@ impl Emitter {
             Style::Folded => self.folded(text),
         }
         self.indent = before;
+    }
+
+    /// Writes a text that needs no escape and ends before the line has to break.
+    fn on_one_line(&mut self, text: &str, style: Style) -> bool {
+        let is_simple = |byte: u8| match byte {
+            b'\'' => style != Style::Single,
+            b'"' | b'\\' => style != Style::Double,
+            b' '..=b'~' => true,
+            _ => false,
+        };
+        let quote = match style {
+            Style::Plain => "",
+            Style::Single => "'",
+            Style::Double => "\"",
+            Style::Literal | Style::Folded => return false,
+        };
+        // One column for the blank before it, one for the quote.
+        if text.is_empty()
+            || self.column + text.len() + 2 > self.width
+            || !text.bytes().all(is_simple)
+        {
+            return false;
+        }
+        self.put_whole(quote, text);
+        true
+    }
+
+    fn put_whole(&mut self, quote: &str, text: &str) {
+        if !self.whitespace {
+            self.put(' ');
+        }
+        for part in [quote, text, quote] {
+            self.out.push_str(part);
+            self.column += part.len();
+        }
+        (self.whitespace, self.indention) = (false, false);
     }
 
     /// A run of spaces may become the end of a line.
@@ -579,7 +623,7 @@ impl Emitter {
             if is_break(c) {
                 if !after_break && !leading && c == '\n' {
                     let next = text[i..].iter().position(|c| !is_break(*c));
-                    if next.is_some_and(|next| !is_blank(text.get(i + next))) {
+                    if next.is_some_and(|next| !is_blank(text.get(i + next).copied())) {
                         self.break_line();
                     }
                 }
@@ -603,9 +647,9 @@ impl Emitter {
 }
 
 /// Whether a key can stand before its colon without a question mark.
-fn simple(key: &Node) -> bool {
+fn simple(key: &Node<'_>) -> bool {
     let head = |head: &Head| {
-        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let length = |text: &Option<Box<str>>| text.as_ref().map_or(0, |text| text.len());
         length(&head.anchor) + length(&head.tag)
     };
     let length = match key {
@@ -638,15 +682,38 @@ mod tests {
             before in prop::sample::select(vec!["", "---", "- ", "a long key that stands before it"]),
             is_key: bool,
         ) {
-            let write = |way: fn(&mut Emitter, &Head, &Scalar)| {
+            let write = |way: fn(&mut Emitter, &Head, &Scalar<'_>)| {
                 let mut emitter = Emitter::new(2, 20);
                 emitter.is_key = is_key;
                 emitter.sign(before, true, before.ends_with(' '), false);
-                let scalar = Scalar { text: text.clone(), style, plain: true, quoted: true };
+                let scalar = Scalar { text: text.as_str().into(), style, plain: true, quoted: true };
                 way(&mut emitter, &Head::default(), &scalar);
                 (emitter.out, emitter.column, emitter.whitespace, emitter.indention)
             };
             prop_assert_eq!(write(Emitter::scalar), write(Emitter::shaped));
+        }
+
+        #[test]
+        fn a_text_on_one_line_is_written_as_by_its_characters(
+            text in "[a-z:'\"\\\\ é#\n-]{0,12}",
+            style in prop::sample::select(vec![Style::Plain, Style::Single, Style::Double]),
+            before in prop::sample::select(vec!["", "---", "- ", "a longer key"]),
+            is_key: bool,
+        ) {
+            let begin = || {
+                let mut emitter = Emitter::new(2, 20);
+                emitter.is_key = is_key;
+                emitter.sign(before, true, before.ends_with(' '), false);
+                emitter
+            };
+            let end = |emitter: Emitter| {
+                (emitter.out, emitter.column, emitter.whitespace, emitter.indention)
+            };
+            let (mut short, mut long) = (begin(), begin());
+            if short.on_one_line(&text, style) {
+                long.by_characters(&text, style);
+                prop_assert_eq!(end(short), end(long));
+            }
         }
     }
 }

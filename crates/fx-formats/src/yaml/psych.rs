@@ -1,51 +1,80 @@
 //! Plain data as a YAML document in the form that Ruby's Psych gives it: which style a text is
 //! wished in. Whether it can have that style is the emitter's decision.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Json;
 
 use super::emit::{Emitter, Head, Node, Scalar, Style};
 
-/// A document with its head, lines broken at 80 columns.
+/// Plain data as a document.
 pub fn document(value: &Json) -> String {
+    written(&data(value))
+}
+
+/// A document with its head, lines broken at 80 columns.
+pub fn written(root: &Node<'_>) -> String {
     let mut emitter = Emitter::new(2, 0);
-    emitter.document(&node(value));
+    emitter.document(root);
     emitter.finish()
 }
 
 /// One text as it would stand alone behind the head of a document.
-pub fn scalar(text: &str) -> String {
-    let whole = document(&Json::from(text));
+pub fn scalar(content: &str) -> String {
+    let whole = written(&text(content));
     whole.trim_start_matches("---").trim_start_matches(' ').trim_end_matches('\n').to_owned()
 }
 
-fn node(value: &Json) -> Node {
-    let head = Head::default();
+/// Plain data.
+pub fn data(value: &Json) -> Node<'_> {
     match value {
-        Json::Array(items) => Node::List(head, items.iter().map(node).collect()),
-        Json::Object(map) => {
-            let pairs = map.iter().map(|(key, value)| (text(key), node(value)));
-            Node::Map(head, pairs.collect())
-        }
+        Json::Array(items) => list(items.iter().map(data)),
+        Json::Object(pairs) => map(pairs.iter().map(|(key, value)| (key.as_str(), data(value)))),
         Json::String(content) => text(content),
-        Json::Null => bare(""),
-        Json::Bool(flag) => bare(if *flag { "true" } else { "false" }),
+        Json::Null => null(),
+        Json::Bool(value) => flag(*value),
         Json::Number(number) => match number.as_i64() {
-            Some(number) => bare(&number.to_string()),
-            None => bare(&float(number.as_f64().unwrap_or(0.0))),
+            Some(number) => integer(number),
+            None => float(number.as_f64().unwrap_or(0.0)),
         },
     }
 }
 
-/// What is no text: it stands plain.
-fn bare(content: &str) -> Node {
-    let text = content.to_owned();
-    Node::Scalar(Head::default(), Scalar { text, style: Style::Plain, plain: true, quoted: false })
+pub fn list<'a>(items: impl IntoIterator<Item = Node<'a>>) -> Node<'a> {
+    Node::List(Head::default(), items.into_iter().collect())
 }
 
-fn text(content: &str) -> Node {
-    let text = content.to_owned();
-    let style = style(content);
+pub fn map<'a>(pairs: impl IntoIterator<Item = (&'a str, Node<'a>)>) -> Node<'a> {
+    let pairs = pairs.into_iter().map(|(key, value)| (text(key), value));
+    Node::Map(Head::default(), pairs.collect())
+}
+
+pub fn text<'a>(content: impl Into<Cow<'a, str>>) -> Node<'a> {
+    let text = content.into();
+    let style = style(&text);
     Node::Scalar(Head::default(), Scalar { text, style, plain: true, quoted: true })
+}
+
+pub fn null<'a>() -> Node<'a> {
+    bare("")
+}
+
+pub fn flag<'a>(value: bool) -> Node<'a> {
+    bare(if value { "true" } else { "false" })
+}
+
+pub fn integer<'a>(number: i64) -> Node<'a> {
+    bare(number.to_string())
+}
+
+pub fn float<'a>(number: f64) -> Node<'a> {
+    bare(float_text(number))
+}
+
+/// What is no text: it stands plain.
+fn bare<'a>(content: impl Into<Cow<'a, str>>) -> Node<'a> {
+    let text = content.into();
+    Node::Scalar(Head::default(), Scalar { text, style: Style::Plain, plain: true, quoted: false })
 }
 
 /// The style in which Psych wishes a text, in the order of its own decisions.
@@ -63,7 +92,7 @@ pub fn style(text: &str) -> Style {
 
 /// Whether a line ends before the last: what `\n(?!\Z)` finds.
 fn has_inner_break(text: &str) -> bool {
-    text.char_indices().any(|(at, c)| c == '\n' && !matches!(&text[at + 1..], "" | "\n"))
+    text.match_indices('\n').any(|(at, _)| !matches!(&text[at + 1..], "" | "\n"))
 }
 
 /// Whether a line begins with something that is no part of a word and has no double quote
@@ -91,7 +120,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// A float as Ruby shows it: the shortest digits, an exponent of two digits where it is long.
-fn float(number: f64) -> String {
+fn float_text(number: f64) -> String {
     if number.is_nan() {
         return ".nan".to_owned();
     }
@@ -113,10 +142,12 @@ fn float(number: f64) -> String {
     if text.contains('.') { text } else { format!("{text}.0") }
 }
 
+/// Words that are no text when they stand bare, in any case of letters.
+const OTHERS: [&str; 8] = ["~", "null", "true", "false", "yes", "no", "on", "off"];
+
 /// Whether a reader would take a bare text for something that is no text.
 fn is_other(text: &str) -> bool {
-    let low = text.to_ascii_lowercase();
-    if matches!(low.as_str(), "~" | "null" | "true" | "false" | "yes" | "no" | "on" | "off") {
+    if OTHERS.iter().any(|other| other.eq_ignore_ascii_case(text)) {
         return true;
     }
     let digits = text.trim_start_matches(['-', '+']);

@@ -1,7 +1,10 @@
 //! Resources, their defaults and overrides, and collectors.
 
+use fx_source::Span;
+
 use crate::ast::{AttributeOp, Expr, ExprKind, Form, QueryForm, ResourceBody};
-use crate::parser::{Parsed, Parser, tight};
+use crate::parser::statement::is_statement_call;
+use crate::parser::{Parsed, Parser, fail, tight};
 use crate::token::Tok;
 
 impl Parser {
@@ -26,18 +29,27 @@ impl Parser {
         if !declares {
             return if form == Form::Regular { Ok(ty) } else { Err(self.unexpected()) };
         }
-        self.bump();
-        let expr = self.deeper(|parser| parser.resource_rest(form, ty, start))?;
-        Ok(expr)
+        let open = self.bump().span;
+        let expr = self.deeper(|parser| parser.resource_rest(form, ty, open))?;
+        Ok(Expr { span: start.to(expr.span), ..expr })
     }
 
-    fn resource_rest(&mut self, form: Form, ty: Expr, start: fx_source::Span) -> Parsed<Expr> {
+    /// What stands behind `type {`, which opens at `start`.
+    fn resource_rest(&mut self, form: Form, ty: Expr, start: Span) -> Parsed<Expr> {
         let titled = !self.is("}") && !self.is(",") && !self.attributes_begin();
         let kind = if titled {
             ExprKind::Resource { form, ty: Box::new(ty), bodies: self.resource_bodies()? }
         } else {
             let operations = self.attributes()?;
             match ty.kind {
+                ExprKind::Name(_) if operations.iter().any(is_append) => {
+                    let message = "Syntax error resource body without title or hash with +>";
+                    return fail(start, message);
+                }
+                ExprKind::Name(ref name) if form == Form::Regular && is_statement_call(name) => {
+                    let end = self.expect("}")?;
+                    return Ok(call_with_hash(ty, operations, start.to(end)));
+                }
                 // A name here is found by the checks.
                 ExprKind::Reference(_) | ExprKind::Name(_) => {
                     ExprKind::ResourceDefaults { form, ty: Box::new(ty), operations }
@@ -141,4 +153,23 @@ fn may_declare(ty: &Expr) -> bool {
             | ExprKind::Call { .. }
             | ExprKind::MethodCall { .. }
     )
+}
+
+fn is_append(operation: &AttributeOp) -> bool {
+    matches!(operation, AttributeOp::Set { append: true, .. })
+}
+
+/// `return { a => 1 }`: a function that needs no parentheses, and a hash. Its keys are bare words,
+/// because it was read as the attributes of a resource.
+fn call_with_hash(function: Expr, operations: Vec<AttributeOp>, hash: Span) -> Expr {
+    let pairs = operations.into_iter().map(|operation| match operation {
+        AttributeOp::Set { name, value, span, .. } => {
+            (Expr::new(ExprKind::Name(name), span), value)
+        }
+        AttributeOp::Splat { value, span } => (Expr::new(ExprKind::Name("*".into()), span), value),
+    });
+    let args = vec![Expr::new(ExprKind::Hash(tight(pairs.collect())), hash)];
+    let span = function.span.to(hash);
+    let call = ExprKind::Call { function: Box::new(function), args, lambda: None, statement: true };
+    Expr::new(call, span)
 }

@@ -5,30 +5,14 @@ use crate::parser::{Parsed, Parser, tight};
 use crate::token::Tok;
 
 /// Functions that may be called without parentheses.
-const STATEMENT_CALLS: [&str; 22] = [
-    "require",
-    "realize",
-    "include",
-    "contain",
-    "tag",
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "err",
-    "error",
-    "fail",
-    "import",
-    "break",
-    "next",
-    "return",
-    "create_resources",
-    "alert",
-    "crit",
-    "emerg",
-    "hiera_include",
-    "apply_prep",
+const STATEMENT_CALLS: [&str; 15] = [
+    "require", "realize", "include", "contain", "tag", "debug", "info", "notice", "warning", "err",
+    "fail", "import", "break", "next", "return",
 ];
+
+pub(super) fn is_statement_call(name: &str) -> bool {
+    STATEMENT_CALLS.contains(&name)
+}
 
 impl Parser {
     /// Statements up to a token, which stays.
@@ -45,7 +29,8 @@ impl Parser {
             if *self.peek() == Tok::End {
                 return Err(self.unexpected());
             }
-            let statement = self.deeper(Parser::statement)?;
+            let before = list.last();
+            let statement = self.deeper(|parser| parser.statement(before))?;
             list.push(statement);
         }
     }
@@ -58,7 +43,8 @@ impl Parser {
         Ok(Expr::new(ExprKind::Block(body), start.to(end)))
     }
 
-    fn statement(&mut self) -> Parsed<Expr> {
+    /// A statement, behind another one.
+    fn statement(&mut self, before: Option<&Expr>) -> Parsed<Expr> {
         if let Some(call) = self.statement_call()? {
             return Ok(call);
         }
@@ -67,7 +53,13 @@ impl Parser {
         if self.is(",") {
             let next_is_value = !matches!(self.peek_at(1), Tok::End);
             if next_is_value {
-                return super::fail(self.peek_span(), "illegal comma separated argument list");
+                let message = match before.map(|before| &before.kind) {
+                    Some(ExprKind::Name(name)) => format!(
+                        "attempt to pass argument list to the function '{name}' which cannot be called without parentheses"
+                    ),
+                    _ => "illegal comma separated argument list".to_owned(),
+                };
+                return super::fail(self.peek_span(), message);
             }
             return Err(self.unexpected());
         }
@@ -77,7 +69,7 @@ impl Parser {
     /// `notice 'x', 'y'`: a known name followed by something that begins a value.
     fn statement_call(&mut self) -> Parsed<Option<Expr>> {
         let Tok::Name(name) = self.peek() else { return Ok(None) };
-        if !STATEMENT_CALLS.contains(&&**name) {
+        if !is_statement_call(name) {
             return Ok(None);
         }
         let next = self.peek_at(1).clone();

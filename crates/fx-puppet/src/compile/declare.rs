@@ -210,10 +210,10 @@ impl Evaluator {
                 return Err(again(title));
             }
             let attributes = self.operations(&body.operations, scope, span)?;
-            prepared.push((titles, attributes, body.title.span));
+            prepared.push((titles, attributes));
         }
         let mut references = Vec::new();
-        for (titles, mut attributes, at) in prepared {
+        for (titles, mut attributes) in prepared {
             for (name, attribute) in &base {
                 if !attributes.contains_key(name) {
                     attributes.insert(Rc::clone(name), attribute.clone());
@@ -224,7 +224,8 @@ impl Evaluator {
                 return Err(as_written(no_such_type(&kind), ty, &kind));
             }
             for title in titles {
-                let declared = self.declare(form, &kind, &title, attributes.clone(), at, scope);
+                // A resource stands where its statement begins, wherever its title is.
+                let declared = self.declare(form, &kind, &title, attributes.clone(), span, scope);
                 references.push(declared.map_err(|flow| as_written(flow, ty, &kind))?);
             }
         }

@@ -448,10 +448,20 @@ fn undefined_variable(
     }
 }
 
+/// Reads variables. The first look at a fact may run Ruby of modules, which needs the machine.
+fn reading<T>(
+    ruby: &Rc<Ruby>,
+    evaluator: &Rc<Evaluator>,
+    vm: &mut Vm,
+    read: impl FnOnce() -> T,
+) -> T {
+    if evaluator.knows_facts() { read() } else { ruby.lend(vm, evaluator, read) }
+}
+
 fn lookupvar(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     let name = vm.to_s(args[1])?;
     let scope = evaluator.scope_by(args[0].fixnum().unwrap_or(0));
-    let found = evaluator.find_variable(&name, &scope);
+    let found = reading(ruby, evaluator, vm, || evaluator.find_variable(&name, &scope));
     let is_there = Rb::bool(found.is_some());
     let value = match found {
         Some(value) => ruby.to_ruby(vm, &value)?,
@@ -462,7 +472,9 @@ fn lookupvar(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb
 
 fn scope_hash(ruby: &Rc<Ruby>, evaluator: &Rc<Evaluator>, vm: &mut Vm, args: &[Rb]) -> Res<Rb> {
     let scope = evaluator.scope_by(args[0].fixnum().unwrap_or(0));
-    evaluator.facts();
+    reading(ruby, evaluator, vm, || {
+        evaluator.facts();
+    });
     // What is not set to anything is left out, whoever had it set before.
     let all = scope.frame.all().into_iter().filter(|(_, value)| !matches!(value, Value::Undef));
     ruby.to_ruby(vm, &Value::hash(all.map(|(name, value)| (Value::String(name), value))))

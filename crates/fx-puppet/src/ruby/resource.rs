@@ -187,7 +187,8 @@ impl RubyResource {
         let effects = &self.evaluator.machine.effects;
         self.heard(|| {
             effects
-                .accounted(|| self.evaluator.ruby_sync(self.object, property))
+                .accounted
+                .during(|| self.evaluator.ruby_sync(self.object, property))
                 .map_err(Flow::text)
         })
     }
@@ -196,14 +197,14 @@ impl RubyResource {
     pub fn flush(&self) -> Heard<Result<(), String>> {
         let effects = &self.evaluator.machine.effects;
         self.heard(|| {
-            effects.accounted(|| self.evaluator.ruby_flush(self.object)).map_err(Flow::text)
+            effects.accounted.during(|| self.evaluator.ruby_flush(self.object)).map_err(Flow::text)
         })
     }
 
     /// Lets it react to a change elsewhere.
     pub fn refresh(&self) -> Result<(), Failure> {
         let effects = &self.evaluator.machine.effects;
-        let refreshed = effects.accounted(|| self.evaluator.ruby_refresh(self.object));
+        let refreshed = effects.accounted.during(|| self.evaluator.ruby_refresh(self.object));
         refreshed.map_err(|flow| self.failure(flow))
     }
 

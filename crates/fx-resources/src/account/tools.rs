@@ -9,9 +9,9 @@
 pub struct Dialect {
     /// The directory of the tools with its slash; empty where they are looked for.
     pub directory: &'static str,
-    /// The order in which a new user's attributes are named.
+    /// The order in which a new user's attributes are named; others follow.
     pub create: [Attribute; 6],
-    /// The order in which changed attributes are named.
+    /// The order in which changed attributes are named; others follow.
     pub modify: [Attribute; 6],
 }
 
@@ -38,6 +38,10 @@ pub enum Attribute {
     Shell,
     /// Further groups, separated by commas.
     Groups,
+    /// The date on which the account ends.
+    ExpireDate,
+    /// Days after the password's age limit in which it may still be changed.
+    Inactive,
 }
 
 impl Attribute {
@@ -50,6 +54,8 @@ impl Attribute {
             Attribute::Home => "-d",
             Attribute::Shell => "-s",
             Attribute::Groups => "-G",
+            Attribute::ExpireDate => "-e",
+            Attribute::Inactive => "-f",
         }
     }
 
@@ -62,6 +68,8 @@ impl Attribute {
             Attribute::Home => "home",
             Attribute::Shell => "shell",
             Attribute::Groups => "groups",
+            Attribute::ExpireDate => "expire_date",
+            Attribute::Inactive => "inactive",
         }
     }
 }
@@ -110,6 +118,11 @@ pub enum Call<'a> {
         /// Its home directory is removed.
         remove_home: bool,
     },
+    /// No such user, also where it is logged in.
+    ForceRemoveUser {
+        /// Its home directory is removed.
+        remove_home: bool,
+    },
     /// The password of the line on standard input, see [`password_line`].
     SetPassword {
         /// It is a hash.
@@ -135,6 +148,10 @@ pub enum Call<'a> {
     },
     /// All members of a group.
     SetMembers(&'a [String]),
+    /// One more member of a group.
+    AddMember(&'a str),
+    /// One member of a group less.
+    RemoveMember(&'a str),
     /// No such group.
     RemoveGroup,
 }
@@ -150,6 +167,8 @@ impl Dialect {
         let (tool, mut words) = self.words(call);
         words.insert(0, format!("{}{tool}", self.directory));
         if !matches!(call, Call::SetPassword { .. }) {
+            // What looks like an option is a name all the same.
+            words.extend(name.starts_with('-').then(|| "--".to_owned()));
             words.push(name.to_owned());
         }
         words
@@ -171,6 +190,9 @@ impl Dialect {
                 ("usermod", words)
             }
             Call::RemoveUser { remove_home } => ("userdel", flags(&[flag("-r", *remove_home)])),
+            Call::ForceRemoveUser { remove_home } => {
+                ("userdel", flags(&[flag("-r", *remove_home), flag("-f", true)]))
+            }
             Call::SetPassword { hashed } => ("chpasswd", flags(&[flag("-e", *hashed)])),
             Call::SetAges(ages) => ("chage", ages.iter().flat_map(|age| age.words()).collect()),
             Call::LockPassword(lock) => ("usermod", flags(&[flag("-L", *lock), flag("-U", !lock)])),
@@ -182,6 +204,8 @@ impl Dialect {
             }
             Call::ChangeGroup { gid } => ("groupmod", number(*gid)),
             Call::SetMembers(members) => ("gpasswd", vec!["-M".to_owned(), members.join(",")]),
+            Call::AddMember(name) => ("gpasswd", vec!["-a".to_owned(), (*name).to_owned()]),
+            Call::RemoveMember(name) => ("gpasswd", vec!["-d".to_owned(), (*name).to_owned()]),
             Call::RemoveGroup => ("groupdel", Vec::new()),
         }
     }
@@ -201,10 +225,10 @@ impl Age {
 
 fn ordered(order: &[Attribute], attributes: &Attributes, non_unique: bool) -> Vec<String> {
     let mut words = Vec::new();
-    for attribute in order {
-        if let Some((_, value)) = attributes.iter().find(|(known, _)| known == attribute) {
-            words.extend([attribute.flag().to_owned(), value.clone()]);
-        }
+    let listed = order.iter().filter_map(|one| attributes.iter().find(|(known, _)| known == one));
+    let others = attributes.iter().filter(|(known, _)| !order.contains(known));
+    for (attribute, value) in listed.chain(others) {
+        words.extend([attribute.flag().to_owned(), value.clone()]);
     }
     let numbered = attributes.iter().any(|(attribute, _)| *attribute == Attribute::Uid);
     words.extend((non_unique && numbered).then(|| "-o".to_owned()));
@@ -257,6 +281,7 @@ mod tests {
                 "usermod -d /srv/x -m x",
             ),
             (Call::RemoveUser { remove_home: true }, "userdel -r x"),
+            (Call::ForceRemoveUser { remove_home: true }, "userdel -r -f x"),
             (Call::SetPassword { hashed: true }, "chpasswd -e"),
             (Call::SetPassword { hashed: false }, "chpasswd"),
             (Call::SetAges(&ages), "chage -m 1 -M 2 -W 3 -E -1 x"),
@@ -266,11 +291,28 @@ mod tests {
             (Call::AddGroup { gid: None, system: true }, "groupadd -r x"),
             (Call::ChangeGroup { gid: Some((7, true)) }, "groupmod -g 7 -o x"),
             (Call::SetMembers(&members), "gpasswd -M ann,bob x"),
+            (Call::AddMember("ann"), "gpasswd -a ann x"),
+            (Call::RemoveMember("ann"), "gpasswd -d ann x"),
             (Call::RemoveGroup, "groupdel x"),
         ];
         for (call, expected) in table {
             assert_eq!(Dialect::default().argv("x", &call).join(" "), expected);
         }
         assert_eq!(password_line("x", "$6$y"), "x:$6$y\n");
+        let odd = Dialect::default().argv("-x", &Call::RemoveGroup);
+        assert_eq!(odd.join(" "), "groupdel -- -x");
+    }
+
+    #[test]
+    fn what_the_order_does_not_name_comes_last() {
+        let attributes = vec![
+            (Attribute::Inactive, "5".to_owned()),
+            (Attribute::ExpireDate, "2030-01-01".to_owned()),
+            (Attribute::Uid, "7".to_owned()),
+        ];
+        let call =
+            Call::ChangeUser { attributes: &attributes, non_unique: false, move_home: false };
+        let expected = "usermod -u 7 -f 5 -e 2030-01-01 x";
+        assert_eq!(Dialect::default().argv("x", &call).join(" "), expected);
     }
 }

@@ -1,5 +1,7 @@
 //! The text of a crontab: jobs found by their comment, other lines left alone. Pure text.
 
+use std::borrow::Cow;
+
 use fx_engine::{Change, Target};
 
 use crate::group::names;
@@ -68,7 +70,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    fn lines(&self) -> Vec<String> {
+    /// Its lines: the variables, and the job itself.
+    pub fn lines(&self) -> Vec<String> {
         let mut lines = self.environment.clone();
         let mut words = self.schedule.fields();
         words.extend(self.user.clone());
@@ -127,56 +130,133 @@ pub fn is_variable(line: &str) -> bool {
     })
 }
 
+/// Who wrote a job and what it is called: the comment by which it is found.
+#[derive(Clone, Copy, Debug)]
+pub struct Comment<'a> {
+    /// The words before the name.
+    pub marker: &'a str,
+    /// The name.
+    pub name: &'a str,
+}
+
+impl Comment<'_> {
+    /// The line above a job.
+    pub fn line(&self) -> String {
+        format!("# {}: {}", self.marker, self.name)
+    }
+}
+
 // The lines a job takes: its comment, its variables, its own line. A comment without a
 // job line behind it takes only itself.
-fn span(lines: &[&str], marker: &str, name: &str) -> Option<(usize, usize)> {
-    let comment = format!("# {marker}: {name}");
-    let start = lines.iter().position(|line| line.trim_end() == comment)?;
+fn span(lines: &[&[u8]], comment: Comment<'_>) -> Option<(usize, usize)> {
+    let comment = comment.line();
+    let comment = comment.trim_end();
+    let start = lines.iter().position(|line| line.trim_ascii_end() == comment.as_bytes())?;
     let mut end = start + 1;
-    while lines.get(end).is_some_and(|line| is_variable(line)) {
+    while lines.get(end).is_some_and(|line| is_variable(&text_of(line))) {
         end += 1;
     }
-    let is_job = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let is_job = |line: &&[u8]| !line.trim_ascii().is_empty() && !line.starts_with(b"#");
     Some(if lines.get(end).is_some_and(is_job) { (start, end + 1) } else { (start, start + 1) })
 }
 
-fn split(text: &[u8]) -> Vec<String> {
-    text::lines(text).map(|line| String::from_utf8_lossy(line).into_owned()).collect()
+fn text_of(line: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(line)
 }
 
-fn joined(lines: &[&str]) -> Vec<u8> {
-    text::join(lines.iter().map(|line| line.as_bytes()))
+/// The job with this comment.
+pub fn find(table: &[u8], comment: Comment<'_>, with_user: bool) -> Option<Entry> {
+    let lines: Vec<&[u8]> = text::lines(table).collect();
+    let (start, end) = span(&lines, comment)?;
+    let Some((job, environment)) = lines[start + 1..end].split_last() else {
+        return Some(Entry::default());
+    };
+    let environment = environment.iter().map(|line| text_of(line).into_owned()).collect();
+    Some(Entry::parse(&text_of(job), environment, with_user).unwrap_or_default())
 }
 
-/// The job with this name.
-pub fn find(text: &[u8], marker: &str, name: &str, with_user: bool) -> Option<Entry> {
-    let owned = split(text);
-    let lines: Vec<&str> = owned.iter().map(String::as_str).collect();
-    let (start, end) = span(&lines, marker, name)?;
-    let job = if end > start + 1 { lines[end - 1] } else { "" };
-    let environment = lines[start + 1..(end - 1).max(start + 1)].iter().map(|l| (*l).to_owned());
-    let environment = environment.collect();
-    Some(Entry::parse(job, environment, with_user).unwrap_or_default())
-}
-
-/// The text with the job in place of the old one, or at the end.
-pub fn set(text: &[u8], marker: &str, name: &str, entry: &Entry) -> Vec<u8> {
-    let owned = split(text);
-    let mut lines: Vec<&str> = owned.iter().map(String::as_str).collect();
-    let comment = format!("# {marker}: {name}");
-    let new = entry.lines();
-    let block = std::iter::once(comment.as_str()).chain(new.iter().map(String::as_str));
-    let (start, end) = span(&lines, marker, name).unwrap_or((lines.len(), lines.len()));
+/// The table with the job in place of the old one, or at the end. Other lines keep their bytes.
+pub fn set(table: &[u8], comment: Comment<'_>, entry: &Entry) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = text::lines(table).collect();
+    let (heading, new) = (comment.line(), entry.lines());
+    let block = std::iter::once(&heading).chain(&new).map(String::as_bytes);
+    let (start, end) = span(&lines, comment).unwrap_or((lines.len(), lines.len()));
     lines.splice(start..end, block);
-    joined(&lines)
+    text::join(lines)
 }
 
-/// The text without the job, also where it stands twice.
-pub fn remove(text: &[u8], marker: &str, name: &str) -> Vec<u8> {
-    let owned = split(text);
-    let mut lines: Vec<&str> = owned.iter().map(String::as_str).collect();
-    while let Some((start, end)) = span(&lines, marker, name) {
+/// The table without the job, also where it stands twice.
+pub fn remove(table: &[u8], comment: Comment<'_>) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = text::lines(table).collect();
+    while let Some((start, end)) = span(&lines, comment) {
         lines.drain(start..end);
     }
-    joined(&lines)
+    text::join(lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::{Strategy, any, prop, prop_assert_eq, proptest};
+
+    const JOB: Comment<'_> = Comment { marker: "Chef Name", name: "ours" };
+
+    /// Text that is a line of its own and says something.
+    fn line() -> impl Strategy<Value = String> {
+        "\\PC{0,8}".prop_map(|text| format!("x{text}").trim_end().to_owned())
+    }
+
+    fn field() -> impl Strategy<Value = String> {
+        "[0-9,/-]{1,4}"
+    }
+
+    fn entry() -> impl Strategy<Value = Entry> {
+        let fields = (field(), field(), field(), field(), field());
+        let schedule = fields.prop_map(|(minute, hour, monthday, month, weekday)| Schedule {
+            minute,
+            hour,
+            monthday,
+            month,
+            weekday,
+            special: None,
+        });
+        let variable =
+            ("[A-Z_]{1,5}", "\\PC{0,6}").prop_map(|(name, value)| format!("{name}={value}"));
+        let environment = prop::collection::vec(variable, 0..3);
+        (schedule, environment, line()).prop_map(|(schedule, environment, command)| Entry {
+            environment,
+            schedule,
+            user: None,
+            command,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_job_reads_back_as_it_was_written(
+            before in prop::collection::vec(any::<u8>(), 0..60), entry in entry(), name in line(),
+        ) {
+            let comment = Comment { name: &name, ..JOB };
+            let table = set(&before, comment, &entry);
+            prop_assert_eq!(find(&table, comment, false), Some(entry.clone()));
+            prop_assert_eq!(set(&table, comment, &entry), table, "a second time changes nothing");
+        }
+
+        #[test]
+        fn lines_of_others_keep_their_bytes(
+            others in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..12), 0..6),
+            entry in entry(),
+        ) {
+            let others = others.join(&b'\n');
+            let table = set(&others, JOB, &entry);
+            prop_assert_eq!(remove(&table, JOB), text::join(text::lines(&others)));
+        }
+    }
+
+    #[test]
+    fn a_comment_without_a_job_takes_only_itself() {
+        let table = b"# Chef Name: ours\n\n# Chef Name: theirs\n* * * * * x\n";
+        assert_eq!(find(table, JOB, false), Some(Entry::default()));
+        assert_eq!(remove(table, JOB), b"\n# Chef Name: theirs\n* * * * * x\n");
+    }
 }

@@ -39,7 +39,7 @@ impl Default for Dialect {
     }
 }
 
-/// What is asked of the tools.
+/// What the tools are to do.
 #[derive(Clone, Copy, Debug)]
 pub enum Call<'a> {
     /// Mounts on a directory what fstab says.
@@ -48,6 +48,13 @@ pub enum Call<'a> {
     Row(&'a Row),
     /// Mounts again, with the options of fstab.
     Remount(&'a [u8]),
+    /// Mounts again, with these options.
+    RemountWith {
+        /// The options, separated by commas.
+        options: &'a [u8],
+        /// The directory.
+        point: &'a [u8],
+    },
     /// Mounts all that fstab has and that is not mounted.
     All,
     /// Unmounts what is on a directory.
@@ -57,21 +64,29 @@ pub enum Call<'a> {
 impl Dialect {
     /// The command for a call.
     pub fn command(&self, call: Call<'_>) -> Spec {
-        let argv: Vec<&[u8]> = match call {
-            Call::Listed(point) => vec![self.mount.as_bytes(), point],
+        let (mount, umount) = (self.mount.as_bytes(), self.umount.as_bytes());
+        let again;
+        let (mut argv, names): (Vec<&[u8]>, Vec<&[u8]>) = match call {
+            Call::Listed(point) => (vec![mount], vec![point]),
             Call::Row(row) => {
-                let mut argv = vec![self.mount.as_bytes()];
+                let mut argv = vec![mount];
                 let options = [(&b"-t"[..], &row.fstype), (&b"-o"[..], &row.options)];
                 for (flag, value) in options {
                     argv.extend(value.iter().flat_map(|value| [flag, value]));
                 }
-                argv.extend([row.device.as_slice(), &row.point]);
-                argv
+                (argv, vec![&row.device, &row.point])
             }
-            Call::Remount(point) => vec![self.mount.as_bytes(), b"-o", b"remount", point],
-            Call::All => vec![self.mount.as_bytes(), b"-va"],
-            Call::Unmount(point) => vec![self.umount.as_bytes(), point],
+            Call::Remount(point) => (vec![mount, b"-o", b"remount"], vec![point]),
+            Call::RemountWith { options, point } => {
+                again = [b"remount,", options].concat();
+                (vec![mount, b"-o", &again], vec![point])
+            }
+            Call::All => (vec![mount, b"-va"], Vec::new()),
+            Call::Unmount(point) => (vec![umount], vec![point]),
         };
+        // What looks like an option is a name all the same.
+        argv.extend(names.iter().any(|name| name.starts_with(b"-")).then_some(&b"--"[..]));
+        argv.extend(names);
         let argv = argv.into_iter().map(|word| OsString::from_vec(word.to_vec()));
         let spec = if self.c_locale { command::tool(argv) } else { Spec::argv(argv) };
         Spec { merge_stderr: self.one_stream, ..spec.timeout(self.limit) }
@@ -96,8 +111,10 @@ mod tests {
             (Call::Row(&row), "mount -o ro srv:/x /mnt"),
             (Call::Row(&typed), "mount -t cifs -o ro srv:/x /mnt"),
             (Call::Remount(b"/mnt"), "mount -o remount /mnt"),
+            (Call::RemountWith { options: b"ro", point: b"/mnt" }, "mount -o remount,ro /mnt"),
             (Call::All, "mount -va"),
             (Call::Unmount(b"/mnt"), "umount /mnt"),
+            (Call::Unmount(b"-a"), "umount -- -a"),
         ];
         for (call, expected) in table {
             assert_eq!(Dialect::default().command(call).display(), expected);

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use fx_engine::Failure;
-use fx_host::Look;
+use fx_host::{Act, HostError, Look, WriteOptions};
 
 use crate::text;
 
@@ -91,6 +91,23 @@ impl Row {
 pub fn mounted(look: &dyn Look) -> Result<Vec<Row>, Failure> {
     let table = look.read_opt(Path::new(MOUNTED))?.unwrap_or_default();
     Ok(text::lines(&table).filter_map(Row::parse_mounted).collect())
+}
+
+/// The first line about a directory in a table of fstab, and what it says.
+pub fn line_at<'a>(table: &'a [u8], point: &[u8]) -> Option<(&'a [u8], Row)> {
+    let rows = text::lines(table).filter_map(|line| Some((line, Row::parse(line)?)));
+    rows.into_iter().find(|(_, row)| row.is_at(point))
+}
+
+/// Whether something is mounted on a directory.
+pub fn is_mounted(look: &dyn Look, point: &[u8]) -> Result<bool, Failure> {
+    Ok(mounted(look)?.iter().any(|row| row.is_at(point)))
+}
+
+/// Writes a table; a new one may be read by everybody.
+pub fn write(act: &dyn Act, path: &Path, table: &[u8]) -> Result<(), HostError> {
+    let mode = act.lstat_opt(path)?.is_none().then_some(0o644);
+    act.write(path, table, &WriteOptions { mode, ..WriteOptions::default() })
 }
 
 /// Puts a line in the place of those that are meant, or at the end.

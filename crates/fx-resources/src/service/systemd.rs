@@ -91,11 +91,7 @@ impl Backend for Systemd {
     }
 
     fn act(&self, host: &dyn Act, service: &str, verb: Verb) -> Result<(), Failure> {
-        let word = match verb {
-            Verb::Reload => "reload-or-restart",
-            verb => verb.word(),
-        };
-        let spec = command::changing(["systemctl", word, "--", service]);
+        let spec = command::changing(["systemctl", verb.word(), "--", service]);
         command::succeed(host, &spec).map(drop)
     }
 

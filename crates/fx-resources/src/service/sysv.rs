@@ -1,4 +1,4 @@
-//! Services through init scripts: the script itself starts, stops and tells the status;
+//! Services through init scripts: the script itself starts, stops and reports the status;
 //! links in the run-level directories say whether it starts at boot.
 
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ impl Backend for Sysv {
     fn act(&self, host: &dyn Act, service: &str, verb: Verb) -> Result<(), Failure> {
         let unknown = || Failure::NoService(service.to_owned());
         let specs = match verb {
-            Verb::Start | Verb::Stop | Verb::Restart | Verb::Reload => {
+            Verb::Start | Verb::Stop | Verb::Restart => {
                 let script = script(host, service)?.ok_or_else(unknown)?;
                 vec![command::changing([script.into_os_string(), verb.word().into()])]
             }

@@ -3,7 +3,7 @@
 use fx_engine::{Change, Refresh, Resource};
 use fx_host::{MemoryHost, Reply};
 
-use super::{Desired, Enabled, OnRefresh, Service, detect, named};
+use super::{Desired, Enabled, Service, detect, named};
 
 const SHOW: &str = "--property=LoadState,ActiveState,UnitFileState";
 
@@ -90,17 +90,16 @@ fn units_are_started_stopped_enabled_and_masked_in_a_working_order() {
 }
 
 #[test]
-fn a_refresh_restarts_or_reloads_what_runs() {
+fn a_refresh_restarts_what_runs() {
     let host = systemd();
-    let refresh = |name: &str, on_refresh| {
-        let desired = Desired { on_refresh, ..wants(name, None, None) };
+    let refresh = |name: &str| {
         host.clear_calls();
+        let desired = wants(name, None, None);
         Service::new(desired, named("systemd").unwrap()).refresh(&host).unwrap();
         host.call_lines().split_off(1)
     };
-    assert_eq!(refresh("up", OnRefresh::Restart), ["systemctl restart -- up"]);
-    assert_eq!(refresh("up", OnRefresh::Reload), ["systemctl reload-or-restart -- up"]);
-    assert!(refresh("down", OnRefresh::Restart).is_empty());
+    assert_eq!(refresh("up"), ["systemctl restart -- up"]);
+    assert!(refresh("down").is_empty());
 }
 
 #[test]

@@ -44,11 +44,6 @@ pub(super) fn specs(desired: &Desired, seen: &Seen, changes: &[Change]) -> Vec<S
     if !ages.is_empty() {
         specs.push(spec(&Call::SetAges(&ages)));
     }
-    if let Some(locked) = desired.locked
-        && (wanted(changes, "locked") || (locked && is_due("password")))
-    {
-        specs.push(spec(&Call::LockPassword(locked)));
-    }
     specs
 }
 

@@ -154,11 +154,9 @@ impl Vm {
                 saved_match: NIL,
             });
             let fp = Fp { base: start as u32, env, me };
-            let ready = self.safepoint();
-            let ready =
-                if params.simple || ready.is_err() { ready } else { self.fill_defaults(fp, code) };
-            let result = match ready {
-                Ok(()) => self.eval(fp, code.body.get()),
+            let result = match self.safepoint() {
+                Ok(()) if params.simple => self.eval(fp, code.body.get()),
+                Ok(()) => self.eval_filled(fp, code),
                 Err(Unwind) => Err(Unwind),
             };
             let result = match result {

@@ -8,19 +8,19 @@ use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Vm};
 
 /// Nodes as Ruby's side makes them: `[kind, content, anchor, tag, plain, quoted, style]`.
-fn node(vm: &Vm, row: Value) -> Node {
+fn node(vm: &Vm, row: Value) -> Node<'static> {
     let row: &[Value] = if row.is_arr() { vm.heap.arr(row) } else { &[] };
     let text = |at: usize| row.get(at).filter(|v| v.is_str()).map(|v| vm.text(*v));
     let number = |at: usize| row.get(at).and_then(|v| v.fixnum()).unwrap_or(0);
     let inner = || row.get(1).filter(|v| v.is_arr()).map_or(&[][..], |v| vm.heap.arr(*v));
-    let head = Head { anchor: text(2), tag: text(3) };
+    let head = Head { anchor: text(2).map(Into::into), tag: text(3).map(Into::into) };
     match number(0) {
         1 => Node::List(head, inner().iter().map(|v| node(vm, *v)).collect()),
         2 => {
             let pairs = inner().chunks_exact(2);
             Node::Map(head, pairs.map(|p| (node(vm, p[0]), node(vm, p[1]))).collect())
         }
-        3 => Node::Alias(text(1).unwrap_or_default()),
+        3 => Node::Alias(text(1).unwrap_or_default().into()),
         _ => {
             let style = match number(6) {
                 1 => Style::Single,
@@ -30,7 +30,7 @@ fn node(vm: &Vm, row: Value) -> Node {
                 _ => Style::Plain,
             };
             let flag = |at: usize| row.get(at).is_some_and(|v| v.truthy());
-            let text = text(1).unwrap_or_default();
+            let text = text(1).unwrap_or_default().into();
             Node::Scalar(head, Scalar { text, style, plain: flag(4), quoted: flag(5) })
         }
     }

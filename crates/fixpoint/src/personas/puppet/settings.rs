@@ -2,7 +2,7 @@
 //! and an external node classifier. Flags come before files, files before defaults.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use fx_host::{Files, Look, OsHost};
 use fx_puppet::CatalogRequest;
@@ -97,7 +97,7 @@ impl Settings {
         let name = self.get("environment");
         self.get("environmentpath")
             .split(':')
-            .map(|dir| Path::new(dir).join(&name))
+            .map(|dir| host.cwd().join(dir).join(&name))
             .find(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir()))
     }
 
@@ -114,25 +114,26 @@ impl Settings {
         let own = |key: &str| {
             conf.iter().find(|(_, name, _)| name == key).map(|(.., value)| self.interpolated(value))
         };
-        let inside = |path: &str| match &dir {
-            Some(dir) if !path.starts_with('/') => dir.join(path),
-            _ => PathBuf::from(path),
-        };
+        // What the environment says is relative to it, all else to where we are.
+        let here = host.cwd();
+        let inside = |path: &str| dir.as_ref().unwrap_or(&here).join(path);
         let base = self.get("basemodulepath");
-        let modulepath = if self.is_given("modulepath") {
-            self.get("modulepath")
+        let (root, modulepath) = if self.is_given("modulepath") {
+            (&here, self.get("modulepath"))
         } else {
-            match (own("modulepath"), &dir) {
+            let path = match (own("modulepath"), &dir) {
                 (Some(path), _) => path,
                 (None, Some(_)) => format!("modules:{base}"),
                 (None, None) => base,
-            }
+            };
+            (dir.as_ref().unwrap_or(&here), path)
         };
+        let modules = modulepath.split(':').filter(|path| !path.is_empty());
         let manifest = own("manifest").unwrap_or_else(|| "manifests".into());
-        let hiera = PathBuf::from(self.get("hiera_config"));
+        let hiera = here.join(self.get("hiera_config"));
         CatalogRequest {
             manifest: inside(&manifest),
-            modulepath: modulepath.split(':').filter(|path| !path.is_empty()).map(inside).collect(),
+            modulepath: modules.map(|path| root.join(path)).collect(),
             hiera_config: host.stat(&hiera).is_ok().then_some(hiera),
             environment_dir: dir,
             environment: self.get("environment"),
@@ -154,6 +155,20 @@ mod tests {
         assert_eq!(settings.get("statefile"), "/v/state/state.yaml");
         settings.values.insert("logdir".into(), "${vardir}/log".into());
         assert_eq!(settings.get("logdir"), "/v/log");
+    }
+
+    #[test]
+    fn paths_that_are_given_are_relative_to_where_we_are() {
+        let host = fx_host::MemoryHost::new();
+        host.set_cwd("/here");
+        host.put("/here/envs/production/environment.conf", "modulepath = site:$basemodulepath");
+        let mut settings = Settings::default();
+        settings.values.insert("environmentpath".into(), "envs".into());
+        settings.values.insert("basemodulepath".into(), "/base".into());
+        let paths = |settings: &Settings| settings.request(&host).modulepath;
+        assert_eq!(paths(&settings), ["/here/envs/production/site", "/base"].map(PathBuf::from));
+        settings.values.insert("modulepath".into(), "mods:/more".into());
+        assert_eq!(paths(&settings), ["/here/mods", "/more"].map(PathBuf::from));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fx_host::{MemoryHost, Reply, Spec, Stdin};
 use fx_resources::account::Account;
-use fx_resources::group::{self, Membership};
+use fx_resources::group;
 use fx_resources::user::{self, Password};
 use fx_resources::{cron, host_entry, mount, package, service, ssh_key};
 
@@ -147,8 +147,8 @@ fn shadow_tools(host: &MemoryHost) {
                     passwd.lines().filter(|line| !line.starts_with("ann:")).collect();
                 host.put("/etc/passwd", kept.join("\n") + "\n");
             }
-            ("gpasswd -M ann ops", _) => {
-                let groups = host.text("/etc/group").replace("ops:x:50:\n", "ops:x:50:ann\n");
+            ("groupmod -g 51 ops", _) => {
+                let groups = host.text("/etc/group").replace("ops:x:50:", "ops:x:51:");
                 host.put("/etc/group", groups);
             }
             ("groupadd -g 77 web", _) => {
@@ -197,12 +197,8 @@ fn accounts() -> Vec<Case> {
             Box::new(user::User::new(desired))
         }),
         case("changed group", shadow_tools, || {
-            let desired = group::Desired {
-                name: "ops".into(),
-                members: Some(vec!["ann".into()]),
-                membership: Membership::Inclusive,
-                ..group::Desired::default()
-            };
+            let desired =
+                group::Desired { name: "ops".into(), gid: Some(51), ..group::Desired::default() };
             Box::new(group::Group::new(desired))
         }),
         case("new group", shadow_tools, || {

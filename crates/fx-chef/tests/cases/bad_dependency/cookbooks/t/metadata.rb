@@ -1,3 +1,0 @@
-name 't'
-version '1.0.0'
-depends 'nowhere'

@@ -1,2 +1,0 @@
-# A library that does not load.
-raise ArgumentError, 'in a library'

@@ -1,5 +1,0 @@
-file "#{node['root']}/before"
-
-file "#{node['root']}/a" do
-  contents 'a'
-end

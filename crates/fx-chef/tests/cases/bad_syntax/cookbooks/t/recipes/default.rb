@@ -1,2 +1,0 @@
-file '/tmp/x' do
-  content 'a'

@@ -1,5 +1,0 @@
-template "#{node['root']}/a" do
-  source 'x.erb'
-end
-
-file "#{node['root']}/after"

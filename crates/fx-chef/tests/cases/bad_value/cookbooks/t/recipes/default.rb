@@ -1,4 +1,0 @@
-file "#{node['root']}/a" do
-  mode 'rw'
-  content 1
-end

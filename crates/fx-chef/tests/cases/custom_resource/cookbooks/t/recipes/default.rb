@@ -1,7 +1,0 @@
-t_site 'www' do
-  port 8080
-end
-t_site 'www again' do
-  site 'www'
-  port 8080
-end

@@ -1,2 +1,0 @@
-include_recipe 'u'
-log 't'

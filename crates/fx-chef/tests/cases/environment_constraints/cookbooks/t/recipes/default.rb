@@ -1,1 +1,0 @@
-log node.chef_environment + ' ' + node['a']

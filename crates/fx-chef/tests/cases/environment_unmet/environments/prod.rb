@@ -1,3 +1,0 @@
-name 'prod'
-cookbook 't', '>= 2.0.0'
-default_attributes 'a' => 'x'

@@ -1,1 +1,0 @@
-default['place'] = "#{node['rack']['site']}-#{node['rack']['unit']}"

@@ -1,2 +1,0 @@
-# All cookbooks of a lock are loaded.
-module LoadedToo; end

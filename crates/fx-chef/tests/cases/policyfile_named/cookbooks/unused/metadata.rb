@@ -1,2 +1,0 @@
-name 'unused'
-version '0.1.0'

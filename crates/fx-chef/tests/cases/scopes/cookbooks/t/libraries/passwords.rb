@@ -1,5 +1,0 @@
-class Chef
-  class Passwords
-    def self.one = 'secret'
-  end
-end

@@ -1,2 +1,0 @@
-($order ||= []) << 'a/attributes/default.rb'
-default['from_a'] = 'set by a'

@@ -1,1 +1,0 @@
-($order ||= []) << 'a/libraries/default.rb'

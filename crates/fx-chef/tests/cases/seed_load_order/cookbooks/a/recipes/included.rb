@@ -1,1 +1,0 @@
-log 'included at this point'

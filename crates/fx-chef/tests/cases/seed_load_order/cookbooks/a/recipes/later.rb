@@ -1,1 +1,0 @@
-log 'the role has this second'

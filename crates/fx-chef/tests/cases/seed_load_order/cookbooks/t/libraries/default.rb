@@ -1,1 +1,0 @@
-($order ||= []) << 't/libraries/default.rb'

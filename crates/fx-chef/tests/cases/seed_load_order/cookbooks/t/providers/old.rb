@@ -1,4 +1,0 @@
-$order << 't/providers/old.rb'
-action :run do
-  log 'old acts'
-end

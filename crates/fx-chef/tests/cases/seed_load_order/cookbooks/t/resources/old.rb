@@ -1,3 +1,0 @@
-$order << 't/resources/old.rb'
-actions :run
-default_action :run

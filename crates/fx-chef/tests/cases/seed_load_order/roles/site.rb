@@ -1,2 +1,0 @@
-name 'site'
-run_list 'recipe[t]', 'role[inner]'

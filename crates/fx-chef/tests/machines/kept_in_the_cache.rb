@@ -1,3 +1,0 @@
-file "#{Chef::Config[:file_cache_path]}/fetched" do
-  content 'x'
-end

@@ -1,2 +1,0 @@
-node.normal['kept'] = { 'a' => [1] }
-file '/etc/x'

@@ -1,4 +1,0 @@
-zypper_repository 'extra' do
-  baseurl 'https://example.test/suse'
-  gpgcheck false
-end
