@@ -1,11 +1,12 @@
 //! `defined?`: what an expression is, found without running more of it than is needed.
 
-use fx_ruby_syntax::ast::{ConstScope, Kind, N};
+use fx_ruby_syntax::Sym;
+use fx_ruby_syntax::ast::{Call, ConstScope, Kind, N};
 
 use crate::interp::Fp;
 use crate::object::{Cref, Vis, c};
 use crate::value::{NIL, TRUE, Value};
-use crate::vm::{NO_METHOD, R, Unwind, Vm};
+use crate::vm::{NO_METHOD, R, Res, Unwind, Vm};
 
 impl Vm {
     fn quiet(&mut self, f: impl FnOnce(&mut Vm) -> R) -> Option<Value> {
@@ -81,27 +82,7 @@ impl Vm {
                 "constant"
             }
             Kind::ConstIn(scope, name) => {
-                let base = match scope {
-                    ConstScope::In(inner) => {
-                        if self.eval_defined(fp, inner)?.is_nil() {
-                            return Ok(NIL);
-                        }
-                        match self.quiet(|vm| vm.eval(fp, inner)) {
-                            Some(v) => v,
-                            None => return Ok(NIL),
-                        }
-                    }
-                    _ => Value::class(c::OBJECT),
-                };
-                let Some(class) = base.as_class() else { return Ok(NIL) };
-                let found = self.mro(class).iter().any(|at| {
-                    (*at != c::OBJECT || class == c::OBJECT)
-                        && self.classes[*at as usize]
-                            .consts
-                            .get(name)
-                            .is_some_and(|k| !k.private || class == c::OBJECT)
-                });
-                if !found {
+                if !self.defined_const(fp, scope, *name)? {
                     return Ok(NIL);
                 }
                 "constant"
@@ -127,55 +108,10 @@ impl Vm {
             Kind::Call(call)
             | Kind::Bin(_, _, _, call)
             | Kind::BinLI(_, _, _, call)
-            | Kind::Not(_, call) => {
-                if matches!(node.kind, Kind::Not(..))
-                    && let Some(recv) = call.recv
-                    && self.eval_defined(fp, recv)?.is_nil()
-                {
-                    return Ok(NIL);
-                }
-                for arg in call.args.pos {
-                    if self.eval_defined(fp, arg)?.is_nil() && !matches!(arg.kind, Kind::Splat(_)) {
-                        return Ok(NIL);
-                    }
-                }
-                let recv = match call.recv {
-                    Some(inner) => {
-                        if self.eval_defined(fp, inner)?.is_nil() {
-                            return Ok(NIL);
-                        }
-                        match self.quiet(|vm| vm.eval(fp, inner)) {
-                            Some(v) => v,
-                            None => return Ok(NIL),
-                        }
-                    }
-                    None => fp.me,
-                };
-                let class = self.class_of(recv);
-                match self.find_method(class, call.name) {
-                    Some(id) => {
-                        let m = self.methods[id as usize];
-                        let seen = match m.vis {
-                            Vis::Public => true,
-                            Vis::Private => call.fcall,
-                            Vis::Protected => call.fcall || self.is_a(fp.me, m.owner),
-                        };
-                        if !seen {
-                            return Ok(NIL);
-                        }
-                    }
-                    None => {
-                        let hit = self.quiet(|vm| {
-                            let private = call.fcall;
-                            vm.responds(recv, call.name, private).map(Value::bool)
-                        });
-                        if hit != Some(TRUE) {
-                            return Ok(NIL);
-                        }
-                    }
-                }
-                if call.asgn { "assignment" } else { "method" }
-            }
+            | Kind::Not(_, call) => match self.defined_call(fp, node, call)? {
+                Some(text) => text,
+                None => return Ok(NIL),
+            },
             Kind::Or(_, set) | Kind::And(_, set)
                 if matches!(
                     set.kind,
@@ -197,7 +133,83 @@ impl Vm {
         Ok(v)
     }
 
-    fn const_known(&mut self, cref: &'static Cref, name: fx_ruby_syntax::Sym) -> bool {
+    /// Whether a constant of a scope is there.
+    fn defined_const(&mut self, fp: Fp, scope: &'static ConstScope, name: Sym) -> Res<bool> {
+        let base = match scope {
+            ConstScope::In(inner) => {
+                if self.eval_defined(fp, inner)?.is_nil() {
+                    return Ok(false);
+                }
+                match self.quiet(|vm| vm.eval(fp, inner)) {
+                    Some(v) => v,
+                    None => return Ok(false),
+                }
+            }
+            _ => Value::class(c::OBJECT),
+        };
+        let Some(class) = base.as_class() else { return Ok(false) };
+        let found = self.mro(class).iter().any(|at| {
+            (*at != c::OBJECT || class == c::OBJECT)
+                && self.classes[*at as usize]
+                    .consts
+                    .get(&name)
+                    .is_some_and(|k| !k.private || class == c::OBJECT)
+        });
+        Ok(found)
+    }
+
+    /// What a call is, if its receiver and arguments are something and the method is there.
+    fn defined_call(&mut self, fp: Fp, node: N, call: &'static Call) -> Res<Option<&'static str>> {
+        if matches!(node.kind, Kind::Not(..))
+            && let Some(recv) = call.recv
+            && self.eval_defined(fp, recv)?.is_nil()
+        {
+            return Ok(None);
+        }
+        for arg in call.args.pos {
+            if self.eval_defined(fp, arg)?.is_nil() && !matches!(arg.kind, Kind::Splat(_)) {
+                return Ok(None);
+            }
+        }
+        let recv = match call.recv {
+            Some(inner) => {
+                if self.eval_defined(fp, inner)?.is_nil() {
+                    return Ok(None);
+                }
+                match self.quiet(|vm| vm.eval(fp, inner)) {
+                    Some(v) => v,
+                    None => return Ok(None),
+                }
+            }
+            None => fp.me,
+        };
+        let class = self.class_of(recv);
+        match self.find_method(class, call.name) {
+            Some(id) => {
+                let m = self.methods[id as usize];
+                let seen = match m.vis {
+                    Vis::Public => true,
+                    Vis::Private => call.fcall,
+                    Vis::Protected => call.fcall || self.is_a(fp.me, m.owner),
+                };
+                if !seen {
+                    return Ok(None);
+                }
+            }
+            None => {
+                let hit = self.quiet(|vm| {
+                    let private = call.fcall;
+                    vm.responds(recv, call.name, private).map(Value::bool)
+                });
+                if hit != Some(TRUE) {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some(if call.asgn { "assignment" } else { "method" }))
+    }
+
+    fn const_known(&mut self, cref: &'static Cref, name: Sym) -> bool {
         let mut at = Some(cref);
         while let Some(scope) = at {
             if scope.up.is_some() && self.classes[scope.class as usize].consts.contains_key(&name) {
