@@ -113,6 +113,9 @@ impl Vm {
                 let r = match &r.kind {
                     Kind::LVar(slot) => self.stack[(fp.base + slot) as usize],
                     Kind::Int(i) => Value::fix(*i),
+                    Kind::Sym(sym) => Value::sym(*sym),
+                    // These run no code, so the left side needs no place on the stack.
+                    Kind::Str(_) | Kind::EVar(..) | Kind::Zelf => self.eval(fp, r)?,
                     _ if l.is_heap() => self.eval_beside(fp, l, r)?,
                     _ => self.quick_step(fp, r)?,
                 };
