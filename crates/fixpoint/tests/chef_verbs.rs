@@ -114,3 +114,26 @@ fn a_command_of_another_user_keeps_the_group_unless_he_logs_in() {
     let lines: Vec<&str> = out.lines().filter(|line| line.contains("65534")).collect();
     assert_eq!(lines, ["alone 65534 0", "group 65534 1 0", "login 65534 65534"], "{out}");
 }
+
+#[test]
+fn what_cannot_be_looked_at_is_not_taken_for_gone() {
+    if !is_root() {
+        eprintln!("SKIPPED: only root meets links of other users here");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("there is room");
+    std::fs::create_dir(dir.path().join("real")).expect("directories can be made");
+    std::fs::write(dir.path().join("real/f"), "x").expect("files can be written");
+    // A link of another user is not followed: what is behind it is not known.
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink("real", &link).expect("links can be made");
+    std::os::unix::fs::lchown(&link, Some(65534), Some(65534)).expect("root may");
+    for resource in ["file", "directory", "link"] {
+        let recipe = format!("{resource}('{}/f') {{ action :delete }}\n", link.display());
+        std::fs::write(dir.path().join("r.rb"), recipe).expect("files can be written");
+        let (code, out, err) = run(dir.path(), &["chef-apply", "r.rb"]);
+        assert_ne!(code, 0, "{resource}: {out}{err}");
+        assert!(!out.contains("up to date"), "{resource}: {out}");
+    }
+    assert!(dir.path().join("real/f").exists());
+}

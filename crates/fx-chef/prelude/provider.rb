@@ -124,6 +124,13 @@ class Chef
 
     # The one way to an effect: what the formatter shows, what changes, and the block that does
     # it. A change is `[kind, name, property, from, to]`; a true value after that hides both values.
+    # Whether there is something; that it cannot be seen is no answer. `link` means a link itself.
+    def fx_exists?(path, link: false)
+      link ? ::File.lstat(path) : ::File.stat(path)
+      true
+    rescue Errno::ENOENT, Errno::ENOTDIR
+      false
+    end
     def fx_change(descriptions, changes, &block)
       @fx_updates = true
       secret = fx_secret?

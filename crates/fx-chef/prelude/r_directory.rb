@@ -13,7 +13,7 @@ class Chef
       def load_current_resource = @path = new_resource.path
       def action_create
         r = new_resource
-        fresh = !::File.exist?(@path) && !::File.symlink?(@path)
+        fresh = !fx_exists?(@path, link: true)
         why = whyrun_mode?
         if fresh
           parent = ::File.dirname(@path)
@@ -41,7 +41,7 @@ class Chef
       end
 
       def action_delete
-        return unless ::File.exist?(@path)
+        return unless fx_exists?(@path)
         fx_unmet(RuntimeError, "Cannot delete #{new_resource} at #{@path}!") unless ::File.directory?(@path)
         fx_change("delete existing directory #{@path}", fx_about(:file, @path, ensure: %w{directory absent})) do
           if new_resource.recursive

@@ -116,7 +116,7 @@ class Chef
 
       def action_create = converge_file
       def action_create_if_missing
-        return if ::File.exist?(@path)
+        return if fx_exists?(@path)
         converge_file
       end
 
@@ -175,7 +175,7 @@ class Chef
       end
 
       def action_delete
-        return unless ::File.exist?(@path) || ::File.symlink?(@path)
+        return unless fx_exists?(@path, link: true)
         st = ::File.lstat(@path)
         if st.directory? && !new_resource.force_unlink
           raise Chef::Exceptions::FileTypeMismatch,

@@ -15,14 +15,14 @@ class Chef
       def load_current_resource
         @path = new_resource.target_file
         @now = if ::File.symlink?(@path) then [:symbolic, ::File.readlink(@path)]
-               elsif ::File.exist?(@path) then [:hard, @path]
+               elsif fx_exists?(@path) then [:hard, @path]
                end
       end
       # The link itself, whatever was there before.
       def action_create
         r = new_resource
         unless fx_there?
-          if ::File.exist?(@path) || ::File.symlink?(@path)
+          if fx_exists?(@path, link: true)
             fx_change("unlink existing symlink to file at #{@path}",
               fx_about(:file, @path, ensure: [::File.ftype(@path), "absent"])) do
               ::File.unlink(@path)
