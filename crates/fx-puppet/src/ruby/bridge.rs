@@ -20,6 +20,11 @@ const METHODS: &[Method] = &[
         ruby.part(vm, &name)?;
         Ok(NIL)
     }),
+    ("unwrapped", |ruby, evaluator, vm, args| {
+        let value = ruby.language_value(vm, args[0])?;
+        crate::effects::learn(evaluator.run, &value);
+        Ok(NIL)
+    }),
     ("setting", setting),
     ("keep", keep),
     ("alone?", |_, evaluator, _, _| Ok(Rb::bool(evaluator.settings.takes_words))),
