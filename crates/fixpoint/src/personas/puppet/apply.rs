@@ -59,6 +59,9 @@ pub(super) fn run(args: &[String]) -> u8 {
     if let Some(message) = flags.refusal(Sub::Apply) {
         return failed(&message);
     }
+    if flags.wants_help() {
+        return super::help::of("apply", &[]);
+    }
     if flags.has("version") {
         say(crate::version::version("puppet"));
         return 0;
