@@ -143,6 +143,10 @@ module Puppet
     def values(*) = self
     def interpolate(name) = Puppet[name]
     def include?(_name) = true
+    def valid?(_name) = true
+    def set_by_cli?(name) = Puppet::Bridge.set_by_cli?(name.to_s)
+    def set_by_config?(name, *) = Puppet::Bridge.set_by_config?(name.to_s)
+    def which_configuration_file = Puppet[:config]
     def each = nil
   end
   class RunMode

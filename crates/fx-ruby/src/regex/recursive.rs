@@ -302,7 +302,7 @@ impl Compiler {
     fn repeat(&mut self, child: &Expr, lo: usize, hi: usize, greedy: bool) -> Option<()> {
         // A copy of a group would count as another.
         let groups = self.groups;
-        let mut once = |compiler: &mut Compiler| {
+        let once = |compiler: &mut Compiler| {
             compiler.groups = groups;
             compiler.expr(child)
         };

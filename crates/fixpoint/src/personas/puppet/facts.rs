@@ -6,7 +6,7 @@ use super::flags::Flags;
 use super::ground::{Ground, fail, say};
 use crate::terminal;
 
-const VALUE_ONLY: &str = "--value-only takes one fact: name it, or leave the flag out";
+const VALUE_ONLY: &str = "Warning: Incorrect use of --value-only argument; it can only be used when querying for a single fact!\n";
 
 /// Runs the subcommand; its exit code.
 pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
@@ -40,11 +40,13 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         all.insert(name.clone(), value.unwrap_or_else(|| serde_json::Value::from("")));
     }
     if flags.has("value-only") {
-        let [name] = names else { return fail(VALUE_ONLY) };
-        return match all.get(name) {
-            Some(serde_json::Value::String(text)) => say(text),
-            value => say(&format!("{:#}", value.unwrap_or(&serde_json::Value::Null))),
-        };
+        if let [name] = names {
+            return match all.get(name) {
+                Some(serde_json::Value::String(text)) => say(text),
+                value => say(&format!("{:#}", value.unwrap_or(&serde_json::Value::Null))),
+            };
+        }
+        terminal::hand_on(VALUE_ONLY);
     }
     all.sort_keys();
     let all = serde_json::Value::Object(all);

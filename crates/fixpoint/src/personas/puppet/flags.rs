@@ -250,6 +250,8 @@ struct Given {
     known: Option<&'static str>,
     /// Empty where it has none.
     value: String,
+    /// It takes a value, and the line ends.
+    lacks_value: bool,
 }
 
 /// The flags of a command line.
@@ -273,12 +275,16 @@ pub(super) fn read(sub: Sub, args: &[String]) -> (Flags, Vec<String>) {
         let takes_value = known.is_some_and(|flag| flag.takes == Value)
             || setting(written).is_some_and(|kind| kind != Kind::Bool);
         let value = match joined {
-            Some((_, value)) => value.to_owned(),
-            None if takes_value => args.next().cloned().unwrap_or_default(),
-            None => String::new(),
+            Some((_, value)) => Some(value.to_owned()),
+            None if takes_value => args.next().cloned(),
+            None => Some(String::new()),
         };
-        let known = known.map(|flag| flag.long);
-        flags.given.push(Given { written: written.to_owned(), known, value });
+        flags.given.push(Given {
+            written: written.to_owned(),
+            known: known.map(|flag| flag.long),
+            lacks_value: value.is_none(),
+            value: value.unwrap_or_default(),
+        });
     }
     (flags, words)
 }
@@ -345,6 +351,12 @@ impl Flags {
         given.map(|given| (&given.written[2..], given.value.as_str()))
     }
 
+    /// Names of the settings that were given.
+    pub(super) fn settings(&self) -> impl Iterator<Item = String> {
+        let names = self.long().map(|(name, _)| name.strip_prefix("no-").unwrap_or(name));
+        names.filter(|name| kind(name).is_some()).map(str::to_owned)
+    }
+
     /// Whether help is wanted.
     pub(super) fn wants_help(&self) -> bool {
         self.has("help")
@@ -353,6 +365,12 @@ impl Flags {
     /// Why a flag cannot be taken by a subcommand that refuses those it does not know.
     pub(super) fn refusal(&self, sub: Sub) -> Option<String> {
         self.given.iter().find_map(|given| {
+            if given.lacks_value && given.known.is_none() {
+                return Some(format!(
+                    "Could not initialize global default settings: Error parsing arguments\nWrapped exception:\noption '{}' needs a parameter",
+                    given.written
+                ));
+            }
             let why = given.refusal(sub)?;
             Some(format!("Could not parse application options: {why}"))
         })
@@ -374,6 +392,9 @@ impl Given {
                 None => String::new(),
             };
             return Some(format!("invalid option: {name}{hint}"));
+        }
+        if self.lacks_value {
+            return Some(format!("missing argument: {name}"));
         }
         let is_needless = setting == Some(Kind::Bool) && !value.is_empty();
         is_needless.then(|| format!("needless argument: {name}={value}"))
@@ -428,6 +449,9 @@ mod tests {
         ] {
             assert_eq!(refusal(line), Some(format!("{start}{expected}")), "{line}");
         }
+        let lacking = "Could not initialize global default settings: Error parsing arguments\nWrapped exception:\noption '--tags' needs a parameter";
+        assert_eq!(refusal("--tags").as_deref(), Some(lacking));
+        assert_eq!(refusal("-e"), Some(format!("{start}missing argument: -e")));
         assert_eq!(refusal("--no-noop --modulepath /m -e x -V"), None);
     }
 
