@@ -410,6 +410,8 @@ impl<'a> Account<'a> {
 
     /// The whole account.
     pub(super) fn report(&self, compiled: &Compiled, out: &mut dyn Write) -> io::Result<()> {
+        let mut logs = Json::from(self.log_json());
+        hide(&mut logs, compiled.run().ledger.secrets());
         let mut metrics = Map::new();
         for (name, rows) in self.metrics() {
             let mut label = name.to_owned();
@@ -429,7 +431,7 @@ impl<'a> Account<'a> {
             "noop": self.noop,
             "noop_pending": pending,
             "environment": compiled.settings().environment,
-            "logs": self.log_json(),
+            "logs": logs,
             "metrics": metrics,
         });
         let text = psych::document(&whole);

@@ -108,13 +108,13 @@ pub fn describe(
 /// A text in lines of a width, each with an indent. Lines that it breaks itself stay.
 fn paragraph(text: &str, indent: &str, out: &mut String) {
     for line in text.trim().lines() {
-        let mut made = String::new();
+        let mut made = line[..line.len() - line.trim_start().len()].to_owned();
         for word in line.split_whitespace() {
-            if !made.is_empty() && indent.len() + made.len() + 1 + word.len() > WIDTH + 4 {
+            if !made.trim().is_empty() && indent.len() + made.len() + 1 + word.len() > WIDTH + 4 {
                 out.push_str(&format!("{indent}{made}\n"));
                 made.clear();
             }
-            if !made.is_empty() {
+            if !made.trim().is_empty() {
                 made.push(' ');
             }
             made.push_str(word);

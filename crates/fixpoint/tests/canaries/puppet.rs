@@ -106,7 +106,7 @@ end
 "#;
 
 const SET_UP: &str = "
-mkdir -p /srv/target && echo CANARYp61 > /srv/target/old && echo CANARYp62 > /srv/target/diffed
+mkdir -p /srv/target && echo old > /srv/target/open && echo CANARYp61 > /srv/target/old && echo CANARYp62 > /srv/target/diffed
 rm -f /srv/target/p* /srv/target/l* /srv/target/e*
 userdel canfresh 2>/dev/null; userdel canplain 2>/dev/null; userdel canold 2>/dev/null; useradd canold; echo canold:CANARYp63 | chpasswd -e
 ";

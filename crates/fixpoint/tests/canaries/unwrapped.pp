@@ -6,7 +6,7 @@ exec { 'fails': command => "/bin/sh -c 'echo ${Sensitive('CANARYu03 x').unwrap};
 exec { 'words': command => ['/bin/sh', '-c', "exit 4 ${Sensitive('CANARYu04').unwrap}"] }
 notify { "message ${Sensitive('CANARYu05').unwrap}": }
 notice(Sensitive('CANARYu06').unwrap)
-file { '/srv/target/diffed': content => "a\n${Sensitive('CANARYu07').unwrap}\n", show_diff => true, backup => false }
+file { '/srv/target/open': content => "a\n${Sensitive('CANARYu07').unwrap}\n", show_diff => true, backup => false }
 file { '/srv/target/nobody2': content => 'x', owner => Sensitive('CANARYu08').unwrap }
 $done = shop::log_in(Sensitive('CANARYu09'))
 account { 'a': ensure => present, token => Sensitive('CANARYu10') }

@@ -237,7 +237,7 @@ fn overview() -> String {
         let _infallible = writeln!(out, "    {:<17} {}", about.name, about.line);
     }
     let _infallible = writeln!(out, "    {:<17} Print this help", "help");
-    out.push_str("\nNot available, because they need a server: ");
+    out.push_str("\nNot available ('puppet help NAME' says why): ");
     let names: Vec<&str> = UNSUPPORTED.iter().map(|(name, _)| *name).collect();
     out.push_str(&names.join(", "));
     out.push_str(

@@ -25,9 +25,10 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         ("install", [source]) => ended(modules.install(source)),
         ("upgrade", [source]) => ended(modules.upgrade(source)),
         ("uninstall", [name]) => ended(modules.uninstall(&name.replace('/', "-"))),
-        ("install" | "upgrade" | "uninstall", _) => {
-            fail(format_args!("puppet module {action} takes 1 argument, but you gave {}", words.len()))
-        }
+        ("install" | "upgrade" | "uninstall", _) => fail(format_args!(
+            "puppet module {action} takes 1 argument, but you gave {}",
+            words.len()
+        )),
         (known @ ("search" | "changes" | "build" | "generate"), _) => fail(format_args!(
             "'module {known}' is not supported: nothing is downloaded or published here; see `puppet help module`"
         )),
@@ -134,8 +135,10 @@ impl Modules<'_> {
                 Some(_) => format!(
                     "Could not upgrade module '{wanted}'\n  Nothing is downloaded here\n    Use `puppet module upgrade ARCHIVE` with the archive or directory of the new version"
                 ),
-                None => not_installed("upgrade", &wanted)
-                    + "\n    Use `puppet module install` to install this module",
+                None => {
+                    not_installed("upgrade", &wanted)
+                        + "\n    Use `puppet module install` to install this module"
+                }
             });
         }
         let unpacked = self.unpack(source, &self.target()?)?;
