@@ -220,7 +220,9 @@ impl Row<'_> {
         let mut events: Vec<Json> =
             self.status.events.iter().map(|event| event_json(self.low, event, began)).collect();
         if !secrets.is_empty() {
-            events.iter_mut().for_each(|event| hide(event, secrets));
+            for event in &mut events {
+                hide(event, secrets);
+            }
         }
         let node = self.node(&events, began, secrets);
         let reference = secrets.shown(&self.reference);

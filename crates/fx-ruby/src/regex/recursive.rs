@@ -452,10 +452,10 @@ impl Search<'_> {
                 }
             }
             Step::Back(count) => {
-                let before = self.text[..at].char_indices().rev();
+                let mut before = self.text[..at].char_indices().rev();
                 match count.checked_sub(1) {
                     None => on(0),
-                    Some(skipped) => Some((pc + 1, before.skip(skipped).next()?.0)),
+                    Some(skipped) => Some((pc + 1, before.nth(skipped)?.0)),
                 }
             }
             Step::Same { group, casei } => {

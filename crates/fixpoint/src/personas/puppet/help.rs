@@ -278,13 +278,13 @@ mod tests {
 
     #[test]
     fn every_subcommand_has_help_with_its_flags_and_actions() {
-        for about in ABOUT {
-            let text = text(about, None);
-            assert!(text.contains(&format!("USAGE: puppet {} ", about.name)), "{text}");
+        for one in ABOUT {
+            let text = text(one, None);
+            assert!(text.contains(&format!("USAGE: puppet {} ", one.name)), "{text}");
             assert!(text.contains("--debug"), "{text}");
-            assert!(about.actions.iter().all(|(name, ..)| text.contains(name)), "{text}");
-            assert!(overview().contains(about.line));
+            assert!(one.actions.iter().all(|(name, ..)| text.contains(name)), "{text}");
+            assert!(overview().contains(one.line));
         }
-        assert!(UNSUPPORTED.iter().all(|(name, _)| super::about(name).is_none()));
+        assert!(UNSUPPORTED.iter().all(|(name, _)| about(name).is_none()));
     }
 }

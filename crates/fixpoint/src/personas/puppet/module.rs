@@ -101,7 +101,7 @@ impl Modules<'_> {
         let target = self.target()?;
         say(&format!("Notice: Preparing to install into {} ...", target.display()));
         if self.host.lstat(&target).is_err() {
-            self.act(&target, self.make_dirs(&target))?;
+            act(&target, self.make_dirs(&target))?;
             say(&format!("Notice: Created target directory {}", target.display()));
         }
         let unpacked = self.unpack(source, &target)?;
@@ -171,7 +171,7 @@ impl Modules<'_> {
             ));
         }
         let place = module.dir.join(&module.name);
-        self.act(&place, remove(self.host, &place))?;
+        act(&place, remove(self.host, &place))?;
         say(&format!("Removed '{name}' ({version}) from {}", module.dir.display()));
         Ok(())
     }
@@ -186,7 +186,7 @@ impl Modules<'_> {
         };
         let place = target.join(".installing");
         let _left_by_a_broken_run = remove(self.host, &place);
-        self.act(&place, self.host.make_dir(&place, 0o755))?;
+        act(&place, self.host.make_dir(&place, 0o755))?;
         let mut unpacked =
             Unpacked { host: self.host, place: place.clone(), module: Installed::default() };
         let words: [&std::ffi::OsStr; 5] = if about.is_dir() {
@@ -213,10 +213,10 @@ impl Modules<'_> {
         let module = &unpacked.module;
         let place = target.join(module.short());
         if self.host.lstat(&place).is_ok() {
-            self.act(&place, remove(self.host, &place))?;
+            act(&place, remove(self.host, &place))?;
         }
-        self.act(&place, self.host.rename(&module.dir.join(&module.name), &place))?;
-        self.act(&place, self.host.commit())
+        act(&place, self.host.rename(&module.dir.join(&module.name), &place))?;
+        act(&place, self.host.commit())
     }
 
     /// Refuses a module whose dependencies are not there.
@@ -239,10 +239,10 @@ impl Modules<'_> {
         }
         self.host.make_dir(path, 0o755)
     }
+}
 
-    fn act<T>(&self, path: &Path, done: Result<T, fx_host::HostError>) -> Result<T, String> {
-        done.map_err(|error| format!("Could not change '{}': {error}", path.display()))
-    }
+fn act<T>(path: &Path, done: Result<T, fx_host::HostError>) -> Result<T, String> {
+    done.map_err(|error| format!("Could not change '{}': {error}", path.display()))
 }
 
 /// Removes a tree; links are removed, not followed.
