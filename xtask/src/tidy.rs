@@ -18,7 +18,15 @@ const SHARED: &[&str] =
     &["fx-source", "fx-value", "fx-host", "fx-facts", "fx-engine", "fx-resources", "fx-store"];
 
 /// Crates of languages: they look at the machine, and act inside a recorded change alone.
-const LANGUAGES: &[&str] = &["fx-cfengine", "fx-puppet", "fx-chef", "fx-ruby", "fx-resources"];
+const LANGUAGES: &[&str] = &[
+    "fx-cfengine",
+    "fx-cfengine-agent",
+    "fx-puppet",
+    "fx-puppet-apply",
+    "fx-chef",
+    "fx-ruby",
+    "fx-resources",
+];
 
 /// Where a language is handed its machine, by whoever assembles the run.
 const HANDED_IN: &[&str] = &[

@@ -120,7 +120,7 @@ fn compare(program: &str, policy: &Policy) -> Result<Found> {
         }
         found.certain += 1;
         let claimed = match &*text(&event, "outcome") {
-            // What says of itself that it is only told stays so in a run.
+            // What is only reported, by its own words, stays so in a run.
             "would-repair" if event["mode"] != "rehearse" => "repaired".to_owned(),
             other => other.to_owned(),
         };

@@ -35,7 +35,7 @@ fn digest(bytes: &[u8]) -> String {
     fx_formats::hex(&Sha256::digest(bytes)[..16])
 }
 
-/// Digest of all text a run was told by.
+/// Digest of all text that a run read as policy.
 pub(crate) fn policy(sources: &SourceMap) -> String {
     let mut hash = Sha256::new();
     for file in sources.files() {

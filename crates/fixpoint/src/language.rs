@@ -13,7 +13,7 @@ use fx_source::Diagnostic;
 use crate::exit;
 use crate::stage::Stage;
 
-/// What is run, and with what it is told.
+/// What is run, and its options.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct PolicyArgs {
     /// Policy: CFEngine's `.cf`, Puppet's `.pp` or an environment's directory, a Chef recipe's
@@ -64,14 +64,16 @@ impl PolicyArgs {
 /// How a policy is evaluated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Way {
-    /// Changes are told, not made.
+    /// Changes are reported, not made.
     pub(crate) rehearse: bool,
-    /// This is a throw-away copy of the machine: changes are made in it and told as changes
+    /// This is a throw-away copy of the machine: changes are made in it and reported as changes
     /// that would be made.
     pub(crate) in_copy: bool,
+    /// The copy has a network, and packages are installed in it.
+    pub(crate) net: bool,
     /// Functions that run commands are not called.
     pub(crate) no_functions: bool,
-    /// The order is told in all its steps.
+    /// The order is shown in all its steps.
     pub(crate) trace: bool,
 }
 
@@ -129,6 +131,9 @@ pub(crate) fn evaluate(
     }
     if way.in_copy {
         stage.run.ledger.set_in_copy();
+        if way.net {
+            stage.run.ledger.set_copy_has_network();
+        }
         let stage = &stage.watching(left_out());
         return evaluate_in(stage, language, target, policy, way);
     }

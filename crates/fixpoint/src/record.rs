@@ -107,7 +107,7 @@ impl Recorder {
 
     /// Everything that ended so far is in place.
     fn settled(&self) {
-        // A sink that is told something may have a file written; what it is told comes later.
+        // A sink that gets an event may write a file; the event of that file comes later.
         let Ok(mut state) = self.state.try_borrow_mut() else { return };
         state.in_place = state.ended.len();
         if state.in_place > 0 || state.noted < state.open.last().map(|step| step.id) {

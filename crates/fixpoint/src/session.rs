@@ -131,7 +131,7 @@ impl Session {
         self.stage.run.ledger.counts()
     }
 
-    /// Makes changes durable, tells the summary, closes the record. The code is the
+    /// Makes changes durable, prints the summary, closes the record. The code is the
     /// language's own unless something was worse.
     pub(crate) fn close(mut self, code: u8) -> u8 {
         let mut code = code;

@@ -99,3 +99,18 @@ fn explain_tells_why_a_step_happens() {
     let (_, out, _) = run(dir.path(), &["explain", "--why", "never", "cookbooks/seed"]);
     assert!(out.contains("only_if { block at") && out.contains("is false"), "{out}");
 }
+
+#[test]
+fn a_command_of_another_user_keeps_the_group_unless_he_logs_in() {
+    if !is_root() {
+        eprintln!("SKIPPED: only root runs commands as another user");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("there is room");
+    let recipe = "id = ->(**o) { Mixlib::ShellOut.new(%w(id -u), **o).run_command.stdout.strip + ' ' +\n  Mixlib::ShellOut.new(%w(id -G), **o).run_command.stdout.strip }\nputs 'alone ' + id.(user: 'nobody')\nputs 'group ' + id.(user: 'nobody', group: 'daemon')\nputs 'login ' + id.(user: 'nobody', login: true)\n";
+    std::fs::write(dir.path().join("r.rb"), recipe).expect("files can be written");
+    let (code, out, err) = run(dir.path(), &["chef-apply", "r.rb"]);
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<&str> = out.lines().filter(|line| line.contains("65534")).collect();
+    assert_eq!(lines, ["alone 65534 0", "group 65534 1 0", "login 65534 65534"], "{out}");
+}

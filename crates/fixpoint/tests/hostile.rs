@@ -1,7 +1,7 @@
 //! Hostile actions inside `try`, and the machine compared before and after each.
 //!
 //! The machine is itself a copy, one that allows mounts and copies inside, so that an action
-//! which works hurts nobody: its layers then tell every file that was changed.
+//! which works hurts nobody: its layers then show every file that was changed.
 
 #![allow(
     clippy::unwrap_used,

@@ -86,7 +86,7 @@ fn cfengine() {
 #[test]
 fn chef() {
     let order: &[&str] = &["its turn  collection order"];
-    // The cookbook that the language's own test runs, told where to write.
+    // The cookbook that the language's own test runs, with a place to write to.
     let dir = tempfile::tempdir().unwrap();
     let attributes = dir.path().join("attributes.json");
     std::fs::write(&attributes, r#"{ "root": "/var/tmp" }"#).unwrap();

@@ -349,6 +349,8 @@ impl Parser<'_> {
             let end = self.advance().span;
             return Some(Rval { kind: RvalKind::Call { name, args }, span: start.to(end) });
         }
+        // In the original's grammar nothing is a list too, so a comma may come first.
+        self.take_char(b',');
         loop {
             match self.token.kind {
                 Kind::Id(_) | Kind::Naked(_) | Kind::Quoted(_) => args.push(self.rval(depth + 1)?),

@@ -1,5 +1,6 @@
 //! Calendar time in the machine's zone: fields, formatting, and back.
 
+use fx_formats::strftime::translate;
 use jiff::civil;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -65,7 +66,7 @@ pub(crate) fn local_to_epoch(ctx: &Context<'_>, fields: &[i64]) -> Option<i64> {
 }
 
 /// strftime(3) of a moment.
-pub(crate) fn format(ctx: &Context<'_>, secs: i64, utc: bool, template: &str) -> Option<String> {
+pub fn format(ctx: &Context<'_>, secs: i64, utc: bool, template: &str) -> Option<String> {
     let at = zoned(ctx, secs, utc)?;
     jiff::fmt::strtime::format(posix(template, utc).as_bytes(), &at).ok()
 }
@@ -73,29 +74,16 @@ pub(crate) fn format(ctx: &Context<'_>, secs: i64, utc: bool, template: &str) ->
 // The forms that depend on the language are those of C here, and what strftime(3) does not
 // know stays as it is.
 fn posix(template: &str, utc: bool) -> String {
-    let mut out = String::new();
-    let mut chars = template.chars();
-    while let Some(char) = chars.next() {
-        if char != '%' {
-            out.push(char);
-            continue;
-        }
-        match chars.next() {
-            Some('c') => out.push_str("%a %b %e %H:%M:%S %Y"),
-            Some('x') => out.push_str("%m/%d/%y"),
-            Some('X') => out.push_str("%H:%M:%S"),
-            Some('r') => out.push_str("%I:%M:%S %p"),
-            Some('Z') if utc => out.push_str("GMT"),
-            Some(known) if "aAbBCdDeFgGhHIjklmMnNpPRsStTuUVwWyYzZ%_-0^#".contains(known) => {
-                out.push('%');
-                out.push(known);
-            }
-            Some(unknown) => {
-                out.push_str("%%");
-                out.push(unknown);
-            }
-            None => out.push_str("%%"),
-        }
-    }
-    out
+    translate(template, &|directive| {
+        let text = match directive.letter {
+            Some('c') => "%a %b %e %H:%M:%S %Y",
+            Some('x') => "%m/%d/%y",
+            Some('X') => "%H:%M:%S",
+            Some('r') => "%I:%M:%S %p",
+            Some('Z') if utc => "GMT",
+            Some(known) if "aAbBCdDeFgGhHIjklmMnNpPRsStTuUVwWyYzZ%".contains(known) => return None,
+            _ => return Some(format!("%{}", directive.text)),
+        };
+        Some(text.to_owned())
+    })
 }

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use fx_engine::Level;
+use fx_host::Look;
 
 use crate::load::lower::Component;
-use crate::text::Str;
+use crate::text::{Str, decode, from_path, os, path};
 
 /// What `--simulate` shows at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,37 +87,161 @@ pub(crate) struct Ids {
 
 /// Settings of a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Config {
+pub struct Config {
     pub(crate) component: Component,
-    pub(crate) level: Level,
-    pub(crate) trace: bool,
+    pub level: Level,
+    pub trace: bool,
     pub(crate) reasons: bool,
-    pub(crate) dry_run: bool,
+    pub dry_run: bool,
     pub(crate) no_commands: bool,
-    pub(crate) no_lock: bool,
+    pub no_lock: bool,
     /// Our own verbs report what is to be done with the step, not as a warning.
     pub(crate) quiet_rehearsal: bool,
-    pub(crate) simulate: Option<Simulate>,
-    pub(crate) launch_dir: Str,
+    pub simulate: Option<Simulate>,
+    pub launch_dir: Str,
     pub(crate) ids: Rc<Ids>,
-    pub(crate) paths: Rc<Paths>,
-    pub(crate) bundles: Option<Vec<Str>>,
+    pub paths: Rc<Paths>,
+    pub bundles: Option<Vec<Str>>,
     pub(crate) ignore_preferred_augments: bool,
 }
 
 /// Directories of an installation.
 #[derive(Clone, Debug)]
-pub(crate) struct Paths {
+pub struct Paths {
     pub(crate) workdir: String,
     pub(crate) inputs: String,
     pub(crate) masterfiles: String,
-    pub(crate) state: String,
+    pub state: String,
     pub(crate) bin: String,
-    pub(crate) modules: String,
-    pub(crate) logs: String,
+    pub modules: String,
+    pub logs: String,
     pub(crate) pids: String,
     /// Entry policy file, resolved.
     pub(crate) entry: String,
     /// Its directory.
     pub(crate) entry_dir: String,
+}
+
+/// Where a distribution's own package of CFEngine keeps its files.
+struct Layout {
+    /// There where the package is installed.
+    marker: &'static str,
+    workdir: &'static str,
+    bin: &'static str,
+    logs: &'static str,
+    pids: &'static str,
+}
+
+/// Packages that keep them elsewhere than the original's own do.
+const PACKAGED: &[Layout] = &[Layout {
+    marker: "/var/lib/dpkg/info/cfengine3.list",
+    workdir: "/var/lib/cfengine3",
+    bin: "/usr/bin",
+    logs: "/var/log/cfengine3",
+    pids: "/var/run/cfengine3",
+}];
+
+/// What a run is about, from its options and the machine.
+pub fn configure(host: &dyn Look, request: &Request) -> Config {
+    let text = |name: &str| {
+        host.var(&os(name))
+            .map(|value| decode(std::os::unix::ffi::OsStrExt::as_bytes(value.as_os_str())))
+    };
+    let overridden = text("CFENGINE_TEST_OVERRIDE_WORKDIR").filter(|dir| !dir.is_empty());
+    let home = || host.user_by_id(host.euid()).ok().flatten().map(|user| from_path(&user.home));
+    let chosen = request.workdir.clone().or(overridden);
+    let packaged = PACKAGED.iter().find(|layout| host.stat(&path(layout.marker)).is_ok());
+    let packaged = packaged.filter(|_| chosen.is_none() && host.euid() == 0);
+    let workdir = chosen.unwrap_or_else(|| match packaged {
+        Some(layout) => layout.workdir.to_owned(),
+        None if host.euid() == 0 => "/var/cfengine".to_owned(),
+        None => format!("{}/.cfagent", home().unwrap_or_default()),
+    });
+    let of = |part: fn(&Layout) -> &'static str| packaged.map(|layout| part(layout).to_owned());
+    let bin = request.bindir.clone().or_else(|| of(|layout| layout.bin));
+    let inputs = format!("{workdir}/inputs");
+    let launch = from_path(&host.cwd());
+    let given = request.file.clone().unwrap_or_else(|| "promises.cf".to_owned());
+    let entry = if request.here || given.starts_with(['/', '.']) {
+        given
+    } else {
+        format!("{inputs}/{given}")
+    };
+    let entry_dir = match entry.rfind('/') {
+        Some(0) => "/".to_owned(),
+        Some(at) => entry[..at].to_owned(),
+        None => ".".to_owned(),
+    };
+    let paths = Paths {
+        masterfiles: format!("{workdir}/masterfiles"),
+        state: format!("{workdir}/state"),
+        bin: bin.unwrap_or_else(|| format!("{workdir}/bin")),
+        modules: format!("{workdir}/modules"),
+        logs: of(|layout| layout.logs).unwrap_or_else(|| workdir.clone()),
+        pids: of(|layout| layout.pids).unwrap_or_else(|| workdir.clone()),
+        inputs,
+        workdir,
+        entry,
+        entry_dir,
+    };
+    let parent = host
+        .read(&path("/proc/self/stat"))
+        .ok()
+        .and_then(|bytes| {
+            let text = decode(&bytes);
+            let after = text.rfind(')')?;
+            text[after + 1..].split_whitespace().nth(1).map(str::to_owned)
+        })
+        .unwrap_or_else(|| "1".to_owned());
+    let ids = Ids {
+        uid: host.euid().to_string().into(),
+        gid: host.egid().to_string().into(),
+        pid: host.pid().to_string().into(),
+        ppid: parent.into(),
+        no_tags: Rc::from([]),
+        promise_tags: Rc::from(["source=promise".into()]),
+    };
+    Config {
+        component: if request.check { Component::Promises } else { Component::Agent },
+        level: request.level.unwrap_or(Level::Notice),
+        trace: request.trace,
+        reasons: request.reasons,
+        no_commands: request.no_commands,
+        // What a simulation does not change in its layer it must not change at all.
+        dry_run: request.dry_run || request.simulate.is_some(),
+        no_lock: request.no_lock || request.dry_run,
+        quiet_rehearsal: request.interactive && request.dry_run,
+        simulate: request.simulate,
+        launch_dir: launch.into(),
+        ids: Rc::new(ids),
+        paths: Rc::new(paths),
+        bundles: request
+            .bundles
+            .as_ref()
+            .map(|bundles| bundles.iter().map(|name| name.as_str().into()).collect()),
+        ignore_preferred_augments: request.ignore_preferred_augments,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use fx_host::MemoryHost;
+
+    use super::*;
+
+    #[test]
+    fn directories_are_those_of_the_package_of_the_distribution() {
+        let host = MemoryHost::linux();
+        let request = Request::default();
+        let usual = configure(&host, &request);
+        assert_eq!(usual.paths.workdir, "/var/cfengine");
+        assert_eq!(usual.paths.bin, "/var/cfengine/bin");
+        host.put("/var/lib/dpkg/info/cfengine3.list", "/.\n");
+        let debian = configure(&host, &request).paths;
+        assert_eq!(debian.inputs, "/var/lib/cfengine3/inputs");
+        assert_eq!((&*debian.bin, &*debian.logs), ("/usr/bin", "/var/log/cfengine3"));
+        let chosen = Request { workdir: Some("/work".to_owned()), ..Request::default() };
+        let chosen = configure(&host, &chosen).paths;
+        assert_eq!((&*chosen.bin, &*chosen.logs), ("/work/bin", "/work"));
+    }
 }

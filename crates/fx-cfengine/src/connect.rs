@@ -6,25 +6,24 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use crate::eval::Context;
-use crate::load::reason;
 use crate::policy::Rval;
+use crate::reason::{bare_reason, reason};
 use crate::text::int_from;
-use crate::wording;
 
 /// What to say to whom.
-pub(crate) struct Call<'a> {
-    pub(crate) host: &'a str,
-    pub(crate) port: &'a str,
-    pub(crate) only_v4: bool,
-    pub(crate) patience: Duration,
-    pub(crate) question: &'a [u8],
+pub struct Call<'a> {
+    pub host: &'a str,
+    pub port: &'a str,
+    pub only_v4: bool,
+    pub patience: Duration,
+    pub question: &'a [u8],
     /// Most bytes of the answer; none at all where only the connection matters.
-    pub(crate) limit: usize,
+    pub limit: usize,
 }
 
 impl Context<'_> {
     /// How long a connection is waited for, where the promise does not say.
-    pub(crate) fn patience(&self, seconds: Option<i64>) -> Duration {
+    pub fn patience(&self, seconds: Option<i64>) -> Duration {
         let control = self.control.agent.get("default_timeout").and_then(Rval::as_scalar);
         let control = control.and_then(|text| int_from(text));
         let seconds = seconds.filter(|seconds| *seconds >= 0).or(control).unwrap_or(30);
@@ -37,12 +36,12 @@ impl Context<'_> {
 
     /// What the first address of a host that accepts connections answers, or what the kernel
     /// said last.
-    pub(crate) fn connect(&self, call: &Call<'_>) -> Result<Vec<u8>, String> {
+    pub fn connect(&self, call: &Call<'_>) -> Result<Vec<u8>, String> {
         let number: u16 = call.port.parse().unwrap_or(0);
         let addresses = match self.host().resolve(call.host) {
             Ok(addresses) => addresses,
             Err(error) => {
-                let why = wording::bare_reason(&error);
+                let why = bare_reason(&error);
                 self.info(&format!(
                     "Unable to find host '{}' service '{}' ({why})",
                     call.host, call.port

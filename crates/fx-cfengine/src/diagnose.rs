@@ -7,7 +7,7 @@ use crate::text::path;
 
 /// The report, one line a check.
 pub fn diagnose(host: &dyn Look, request: &Request) -> String {
-    let config = crate::run::configure(host, request);
+    let config = crate::config::configure(host, request);
     let paths = &config.paths;
     let mut out = String::new();
     for (name, dir) in [

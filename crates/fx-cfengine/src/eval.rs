@@ -3,16 +3,21 @@
 //! One context a run, passed down as `&mut`. It schedules nothing: which bundle and which
 //! promise is next is decided in `agent`.
 
+pub(crate) mod bundle;
 pub(crate) mod call;
-pub(crate) mod classes;
+pub mod classes;
 pub(crate) mod expand;
-pub(crate) mod expr;
-pub(crate) mod frames;
+pub mod expr;
+pub mod frames;
 pub(crate) mod iterate;
-pub(crate) mod promise;
+mod machine;
+pub mod persistent;
+pub mod promise;
+pub(crate) mod resolve;
 pub(crate) mod table_order;
-pub(crate) mod value;
-pub(crate) mod vars;
+pub mod value;
+pub mod vars;
+pub(crate) mod why_not;
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -33,50 +38,55 @@ use vars::{Scope, Variables};
 
 /// Why and how the run ends before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stop {
+pub struct Stop {
     /// Exit status.
-    pub(crate) code: u8,
+    pub code: u8,
 }
 
 /// Everything evaluation needs.
-pub(crate) struct Context<'a> {
-    pub(crate) run: Run<'a>,
+pub struct Context<'a> {
+    pub run: Run<'a>,
     pub(crate) sources: &'a SourceMap,
-    pub(crate) config: Config,
-    pub(crate) policy: Rc<Policy>,
-    pub(crate) vars: Variables,
+    pub config: Config,
+    pub policy: Rc<Policy>,
+    pub vars: Variables,
     /// Variables of `sys` that few ask for.
     pub(crate) late_sys: OnceCell<Scope>,
-    pub(crate) matches: Scope,
+    pub matches: Scope,
     pub(crate) hard: ClassTable,
     pub(crate) soft: ClassTable,
     pub(crate) negated: FxHashSet<Str>,
     pub(crate) persistent: Persistent,
-    pub(crate) stack: Vec<Frame>,
+    pub stack: Vec<Frame>,
     /// The directory commands start in: ours, until a files promise moves us.
-    pub(crate) cwd: Str,
+    pub cwd: Str,
     /// 0 before evaluation proper, then 1 to 3.
-    pub(crate) pass: u32,
-    pub(crate) stop: Option<Stop>,
+    pub pass: u32,
+    pub stop: Option<Stop>,
     /// Digests of promises that have been acted on in this run.
-    pub(crate) done: FxHashSet<u128>,
+    pub done: FxHashSet<u128>,
     /// Handles of promises that were kept or repaired.
     pub(crate) handles: FxHashSet<Str>,
     pub(crate) cache: FxHashMap<String, Rval>,
     pub(crate) exprs: RefCell<FxHashMap<Str, Option<Rc<Expr>>>>,
-    pub(crate) control: Control,
-    pub(crate) level: Cell<Level>,
+    pub control: Control,
+    pub level: Cell<Level>,
     /// Messages of level info, while they are buffered.
     pub(crate) log_buffer: RefCell<Option<Vec<String>>>,
-    pub(crate) bundle_aborted: bool,
+    pub bundle_aborted: bool,
     /// Whether a body put in place last has a guard, so that it may come out otherwise.
     pub(crate) body_guarded: bool,
     /// Whether the promise at hand was found to be acted on now.
-    pub(crate) acquired: bool,
+    pub acquired: bool,
     /// Whether the promise under way says the same again in each pass.
-    pub(crate) repeats: bool,
+    pub repeats: bool,
     pub(crate) bundle_names: FxHashSet<Str>,
-    pub(crate) agent: crate::agent::State,
+    /// Why the promise at hand is not kept, as far as is known.
+    pub why: crate::why::Why,
+    /// Promises that were passed over since the last look, where reasons are wanted.
+    pub passed_over: Vec<why_not::PassedOver>,
+    /// The process table, once it was read.
+    pub processes: crate::process_table::Cache,
     /// Names of default bodies that exist, so that promises without need not ask.
     pub(crate) default_bodies: FxHashSet<Str>,
     pub(crate) validated_only: bool,
@@ -84,22 +94,20 @@ pub(crate) struct Context<'a> {
     pub(crate) parsed: Vec<fx_source::FileId>,
     /// The machine's time zone, once it was asked for.
     pub(crate) zone: OnceCell<jiff::tz::TimeZone>,
-    /// Changes are made in a layer, and reported at the end.
-    pub(crate) simulation: Option<crate::agent::simulate::Simulation<'a>>,
 }
 
 /// Settings from control bodies that evaluation asks for often.
 #[derive(Debug, Default)]
-pub(crate) struct Control {
-    pub(crate) ignore_missing_bundles: bool,
+pub struct Control {
+    pub ignore_missing_bundles: bool,
     pub(crate) ignore_missing_inputs: bool,
     pub(crate) cache_functions: bool,
     pub(crate) abort_classes: Vec<Str>,
     pub(crate) abort_bundle_classes: Vec<Str>,
     pub(crate) evaluate_functions: bool,
-    pub(crate) package_inventory: Vec<Str>,
-    pub(crate) package_module: Option<Str>,
-    pub(crate) select_end_match_eof: bool,
+    pub package_inventory: Vec<Str>,
+    pub package_module: Option<Str>,
+    pub select_end_match_eof: bool,
     pub(crate) domain: Option<Str>,
     /// Where commands look for libraries.
     pub(crate) child_library_path: Option<Str>,
@@ -108,12 +116,12 @@ pub(crate) struct Control {
     /// Whether `body common control` asks for promises in written order.
     pub(crate) top_down_common: bool,
     /// `body agent control`, evaluated.
-    pub(crate) agent: BTreeMap<Str, Rval>,
+    pub agent: BTreeMap<Str, Rval>,
 }
 
 impl Control {
     /// Whether promises are kept as they are written; the agent's word comes first.
-    pub(crate) fn top_down(&self) -> bool {
+    pub fn top_down(&self) -> bool {
         match self.agent.get("evaluation_order").and_then(Rval::as_scalar) {
             Some(order) => &**order == "top_down",
             None => self.top_down_common,
@@ -128,12 +136,12 @@ impl Context<'_> {
     }
 
     /// Whether a message of this level is wanted now.
-    pub(crate) fn logs(&self, level: Level) -> bool {
+    pub fn logs(&self, level: Level) -> bool {
         level <= self.level.get()
     }
 
     /// Says something, if its level is wanted.
-    pub(crate) fn log(&self, level: Level, text: &str) {
+    pub fn log(&self, level: Level, text: &str) {
         if !self.logs(level) {
             return;
         }
@@ -149,20 +157,20 @@ impl Context<'_> {
         self.run.ledger.message(level, text, &Origin::default());
     }
 
-    /// Does something whose messages of level info the caller may log or drop, as the original
-    /// does with edits of files that do not change in the end.
-    pub(crate) fn buffering_log<T>(
-        &mut self,
-        work: impl FnOnce(&mut Self) -> T,
-    ) -> (T, Vec<String>) {
-        let outer = self.log_buffer.replace(Some(Vec::new()));
-        let result = work(self);
-        let buffered = self.log_buffer.replace(outer);
-        (result, buffered.unwrap_or_default())
+    /// From now on messages of level info are kept, for the caller to log or drop, as the original
+    /// does with edits of files that do not change in the end. What was kept before is given
+    /// back.
+    pub fn buffer_log(&self) -> Option<Vec<String>> {
+        self.log_buffer.replace(Some(Vec::new()))
+    }
+
+    /// What was kept since [`Context::buffer_log`]; `outer` is what that gave.
+    pub fn end_buffer(&self, outer: Option<Vec<String>>) -> Vec<String> {
+        self.log_buffer.replace(outer).unwrap_or_default()
     }
 
     /// What was said so far is to be seen: something that may take long comes next.
-    pub(crate) fn show_now(&self) {
+    pub fn show_now(&self) {
         self.run.ledger.flush();
     }
 
@@ -172,25 +180,25 @@ impl Context<'_> {
         self.run.ledger.note("cf.prefix", &fields, &Origin::default());
     }
 
-    pub(crate) fn error(&self, text: &str) {
-        self.agent.why.logged(text);
+    pub fn error(&self, text: &str) {
+        self.why.logged(text);
         self.log(Level::Error, text);
     }
 
-    pub(crate) fn warning(&self, text: &str) {
+    pub fn warning(&self, text: &str) {
         self.log(Level::Warning, text);
     }
 
-    pub(crate) fn info(&self, text: &str) {
+    pub fn info(&self, text: &str) {
         self.log(Level::Info, text);
     }
 
-    pub(crate) fn verbose(&self, text: &str) {
+    pub fn verbose(&self, text: &str) {
         self.log(Level::Verbose, text);
     }
 
     /// Ends the run with an error; code that is already under way finishes harmlessly.
-    pub(crate) fn fatal(&mut self, text: &str) {
+    pub fn fatal(&mut self, text: &str) {
         if self.stop.is_none() {
             self.error(&format!("Fatal CFEngine error: {text}"));
             self.stop = Some(Stop { code: 1 });
@@ -198,7 +206,7 @@ impl Context<'_> {
     }
 
     /// What is said of a promise of a mode in every pass.
-    pub(crate) fn log_default_rxdirs(&self, promise: &crate::policy::Promise, promiser: &str) {
+    pub fn log_default_rxdirs(&self, promise: &crate::policy::Promise, promiser: &str) {
         self.warning(&format!(
             "Using the default value 'false' for attribute rxdirs (promiser: {promiser}, file: {}:{}), please set it explicitly",
             promise.bundle.file, promise.line
@@ -206,7 +214,7 @@ impl Context<'_> {
     }
 
     /// Says where a promise stands, after what was said of it.
-    pub(crate) fn log_place(&self, level: Level, promise: &crate::policy::Promise) {
+    pub fn log_place(&self, level: Level, promise: &crate::policy::Promise) {
         let bundle = &promise.bundle;
         self.log(
             level,
@@ -236,17 +244,23 @@ impl Context<'_> {
         }
     }
 
-    pub(crate) fn stopped(&self) -> bool {
+    /// The exit status, as far as is known.
+    pub fn status(&self) -> u8 {
+        self.stop.map_or(0, |stop| stop.code)
+    }
+
+    pub fn stopped(&self) -> bool {
         self.stop.is_some() || self.run.cancel.is_cancelled()
     }
 
     /// Whether this is the last pass, in which what is unresolved stays so.
-    pub(crate) fn last_pass(&self) -> bool {
+    pub fn last_pass(&self) -> bool {
         self.pass == 3
     }
 }
 
 /// `format!` only when the level is wanted.
+#[macro_export]
 macro_rules! log {
     ($ctx:expr, $level:ident, $($arg:tt)*) => {
         if $ctx.logs(fx_engine::Level::$level) {

@@ -28,11 +28,11 @@ use crate::json::{Json, Object, put};
 use crate::policy::{Call, Rval, scope_key};
 use crate::text::{Str, naked};
 
-pub(crate) use hash::{digest_hex, digest_of_file};
-pub(crate) use policy::default_template_data;
+pub use hash::{digest_hex, digest_of_file};
+pub use policy::default_template_data;
 
 /// Result of a function.
-pub(crate) type FnResult = Option<Rval>;
+pub type FnResult = Option<Rval>;
 
 /// A whole number as IntFromString reads it, which logs a text that is none.
 pub(crate) fn whole(ctx: &Context<'_>, text: &str) -> Option<i64> {
@@ -68,7 +68,7 @@ pub(crate) fn container(json: Json) -> FnResult {
 }
 
 /// A right-hand side as data.
-pub(crate) fn rval_to_json(value: &Rval) -> Json {
+pub fn rval_to_json(value: &Rval) -> Json {
     match value {
         Rval::None => Json::Null,
         Rval::Scalar(text) => Json::Str(Rc::clone(text)),

@@ -1,8 +1,8 @@
-//! CFEngine policy on the shared engine: load, evaluate, and keep promises. A station of
-//! the line between the syntax tree and the step.
+//! CFEngine's language on the shared engine: load, evaluate, check and describe policy. A station
+//! of the line between the syntax tree and the agent.
 //!
-//! It knows CFEngine's order, values and words. It prints nothing and exits nothing: what
-//! is said goes to the ledger, and the caller gets an exit status.
+//! It knows CFEngine's values, functions and words. It keeps no promise but those that define
+//! variables and classes: the rest is `fx-cfengine-agent`. It prints nothing and exits nothing.
 
 #![forbid(unsafe_code)]
 #![allow(
@@ -17,37 +17,41 @@
     reason = "names are lowered before they are compared"
 )]
 
-pub(crate) mod agent;
-pub(crate) mod clock;
-mod config;
-pub(crate) mod connect;
+pub mod clock;
+pub mod command;
+pub mod config;
+pub mod connect;
 mod diagnose;
-pub(crate) mod edit;
-pub(crate) mod eval;
-pub(crate) mod facts;
-pub(crate) mod functions;
-pub(crate) mod json;
+pub mod eval;
+mod facts;
+pub mod functions;
+pub mod json;
 mod lint;
-pub(crate) mod load;
-pub(crate) mod mode;
-pub(crate) mod mustache;
-pub(crate) mod outcome;
-pub(crate) mod policy;
-pub(crate) mod policy_json;
-mod policy_text;
+pub mod load;
+pub mod mode;
+pub mod module_protocol;
+pub mod mustache;
+pub mod outcome;
+pub mod packages;
+pub mod policy;
+mod policy_json;
+pub mod policy_text;
 mod preamble;
-pub(crate) mod regex;
+pub mod process_table;
+pub mod promise;
+pub mod reason;
+pub mod regex;
 mod release;
-mod run;
 mod show;
-pub(crate) mod text;
-pub(crate) mod vocabulary;
-pub(crate) mod wording;
-pub(crate) mod yaml;
+pub mod start;
+pub mod text;
+pub mod vocabulary;
+mod why;
+mod yaml;
 
 pub use config::{Request, Simulate};
 pub use diagnose::diagnose;
-pub use run::{Summary, check, run};
+pub use start::{Summary, check, lint};
 
 /// The language described as data, as `cf-promises -s json` prints it.
 pub fn syntax_description() -> String {

@@ -15,13 +15,12 @@ use std::rc::Rc;
 
 use fx_cfengine_syntax as syntax;
 use fx_source::{Diagnostic, Severity};
+use lower::Lowering;
 use rustc_hash::FxHashSet;
 
 use crate::eval::{Context, log};
 use crate::policy::{Body, Policy, Rval};
 use crate::text::{Str, encode, from_path, has_variable, is_expandable, naked, path};
-
-use lower::Lowering;
 
 /// What has been loaded, and what went wrong.
 #[derive(Default)]
@@ -136,7 +135,7 @@ impl Context<'_> {
                 if let Err(error) = &other
                     && (ignored || self.checks_only())
                 {
-                    let why = reason(error);
+                    let why = crate::reason::reason(error);
                     self.info(&format!("Cannot open file for hashing '{file}'. (fopen: {why})"));
                 }
                 if ignored {
@@ -147,7 +146,7 @@ impl Context<'_> {
                     Err(error) => {
                         self.error(&format!(
                             "Can't stat file '{file}' for parsing. (stat: {})",
-                            reason(&error)
+                            crate::reason::reason(&error)
                         ));
                     }
                 }
@@ -307,7 +306,7 @@ impl Context<'_> {
     }
 
     // The same for what only the original's own tools say: it is no finding of its own.
-    pub(crate) fn aside(&self, text: &str) {
+    pub fn aside(&self, text: &str) {
         let fields = [("text".into(), fx_value::Value::from(&*encode(text)))];
         self.run.ledger.note("cf.stderr", &fields, &fx_source::Origin::default());
     }
@@ -414,14 +413,6 @@ impl Context<'_> {
         for body in policy.bodies.iter().filter(|body| &*body.name == "control") {
             self.resolve_control(body);
         }
-    }
-}
-
-/// The kernel's words alone.
-pub(crate) fn reason(error: &fx_host::HostError) -> String {
-    match error {
-        fx_host::HostError::Io { answer, .. } => answer.to_string(),
-        other => other.to_string(),
     }
 }
 

@@ -2,13 +2,13 @@
 
 /// Bits to add and bits to take away.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mask {
-    pub(crate) plus: u32,
-    pub(crate) minus: u32,
+pub struct Mask {
+    pub plus: u32,
+    pub minus: u32,
 }
 
 /// Reads a permission string; `None` when it is not one.
-pub(crate) fn parse(text: &str) -> Option<Mask> {
+pub fn parse(text: &str) -> Option<Mask> {
     let mut mask = Mask::default();
     for clause in text.split(',') {
         let bytes = clause.as_bytes();

@@ -7,13 +7,13 @@ use crate::json::Json;
 
 /// Why a template does not render.
 #[derive(Debug)]
-pub(crate) struct Wrong {
-    pub(crate) level: Level,
-    pub(crate) text: String,
+pub struct Wrong {
+    pub level: Level,
+    pub text: String,
 }
 
 /// Renders a template, or reports that it is broken or that a section gets what it cannot take.
-pub(crate) fn render(template: &str, data: &Json) -> Result<String, Wrong> {
+pub fn render(template: &str, data: &Json) -> Result<String, Wrong> {
     let mut renderer = Renderer {
         text: template,
         open: "{{".into(),

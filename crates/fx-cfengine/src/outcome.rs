@@ -39,7 +39,7 @@ const RECORDED: &[&str] = &[
 
 /// The result of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     Skipped,
     Kept,
     Repaired,
@@ -50,12 +50,12 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    pub(crate) fn is_failure(self) -> bool {
+    pub fn is_failure(self) -> bool {
         matches!(self, Outcome::Failed | Outcome::Denied | Outcome::Interrupted)
     }
 
     /// Failures stick, a warning beats a change, a change beats being kept.
-    pub(crate) fn merge(self, evidence: Outcome) -> Outcome {
+    pub fn merge(self, evidence: Outcome) -> Outcome {
         match self {
             prior if prior.is_failure() => prior,
             Outcome::Warn => {
@@ -84,7 +84,7 @@ impl Outcome {
     }
 
     /// The shared word for it; a failure has its cause.
-    pub(crate) fn shared(self, cause: Option<Failure>) -> fx_engine::Outcome {
+    pub fn shared(self, cause: Option<Failure>) -> fx_engine::Outcome {
         let cause = || cause.unwrap_or_else(|| Failure::new("no reason was given"));
         match self {
             Outcome::Skipped => {
@@ -103,7 +103,7 @@ impl Outcome {
 impl Context<'_> {
     /// Logs what became of a part of a promise, sets the classes that its outcome asks for,
     /// and returns the outcome.
-    pub(crate) fn settle(
+    pub fn settle(
         &mut self,
         level: Level,
         outcome: Outcome,
@@ -114,7 +114,7 @@ impl Context<'_> {
     }
 
     /// The same for the last word on a promise, which sums its parts up.
-    pub(crate) fn settle_last(
+    pub fn settle_last(
         &mut self,
         level: Level,
         outcome: Outcome,
@@ -136,8 +136,8 @@ impl Context<'_> {
             outcome == Outcome::Warn && (self.config.quiet_rehearsal || self.run.ledger.in_copy());
         if outcome.is_failure() {
             match word {
-                Word::Part => self.agent.why.settled(message),
-                Word::Last => self.agent.why.logged(message),
+                Word::Part => self.why.settled(message),
+                Word::Last => self.why.logged(message),
             }
         }
         // Promises on files are logged with their place whatever is said of them, but for
@@ -156,7 +156,7 @@ impl Context<'_> {
     }
 
     /// Handle, place, promisee and comment of a promise.
-    pub(crate) fn promise_context(&self, expanded: &Expanded) {
+    pub fn promise_context(&self, expanded: &Expanded) {
         if !self.logs(Level::Verbose) {
             return;
         }
@@ -182,7 +182,7 @@ impl Context<'_> {
     }
 
     /// As [`settle`](Context::settle) without a message.
-    pub(crate) fn settle_quietly(&mut self, outcome: Outcome, promise: &Expanded) -> Outcome {
+    pub fn settle_quietly(&mut self, outcome: Outcome, promise: &Expanded) -> Outcome {
         self.set_outcome_classes(outcome, promise);
         if !RECORDED.contains(&&*promise.promise.kind) {
             self.log_outcome_string(outcome, promise);
@@ -272,7 +272,7 @@ impl Context<'_> {
     }
 
     /// `log_string` of an action body, to the file that the outcome names.
-    pub(crate) fn log_outcome_string(&mut self, outcome: Outcome, promise: &Expanded) {
+    pub fn log_outcome_string(&mut self, outcome: Outcome, promise: &Expanded) {
         if matches!(&*promise.promise.kind, "vars" | "classes") {
             return;
         }

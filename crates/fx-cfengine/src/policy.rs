@@ -14,7 +14,7 @@ use crate::text::Str;
 
 /// A right-hand side.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Rval {
+pub enum Rval {
     None,
     Scalar(Str),
     List(Rc<[Rval]>),
@@ -24,17 +24,17 @@ pub(crate) enum Rval {
 
 /// `name(args)`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Call {
-    pub(crate) name: Str,
-    pub(crate) args: Vec<Rval>,
+pub struct Call {
+    pub name: Str,
+    pub args: Vec<Rval>,
 }
 
 impl Rval {
-    pub(crate) fn scalar(text: &str) -> Rval {
+    pub fn scalar(text: &str) -> Rval {
         Rval::Scalar(text.into())
     }
 
-    pub(crate) fn as_scalar(&self) -> Option<&Str> {
+    pub fn as_scalar(&self) -> Option<&Str> {
         match self {
             Rval::Scalar(text) => Some(text),
             _ => None,
@@ -42,7 +42,7 @@ impl Rval {
     }
 
     /// The text of messages and of `cf-promises`.
-    pub(crate) fn show(&self) -> String {
+    pub fn show(&self) -> String {
         match self {
             Rval::None => String::new(),
             Rval::Scalar(text) => text.to_string(),
@@ -70,79 +70,79 @@ impl Rval {
 
 /// An attribute of a promise or body.
 #[derive(Clone, Debug)]
-pub(crate) struct Attribute {
-    pub(crate) name: Str,
-    pub(crate) value: Rval,
+pub struct Attribute {
+    pub name: Str,
+    pub value: Rval,
     /// The guard in a body; `any` in promises.
-    pub(crate) guard: Option<Str>,
+    pub guard: Option<Str>,
     /// A bare word: may name a body or bundle.
-    pub(crate) bare: bool,
+    pub bare: bool,
     /// One of a type that every bundle has, in a promise of another type.
-    pub(crate) foreign: bool,
-    pub(crate) line: u32,
+    pub foreign: bool,
+    pub line: u32,
 }
 
 /// What a promise knows of the bundle it belongs to.
 #[derive(Debug)]
-pub(crate) struct Head {
-    pub(crate) kind: Str,
-    pub(crate) namespace: Str,
-    pub(crate) name: Str,
+pub struct Head {
+    pub kind: Str,
+    pub namespace: Str,
+    pub name: Str,
     /// `ns:name` key of its variables.
-    pub(crate) scope: Str,
-    pub(crate) args: Vec<Str>,
-    pub(crate) file: Str,
-    pub(crate) line: u32,
-    pub(crate) span: Option<Span>,
+    pub scope: Str,
+    pub args: Vec<Str>,
+    pub file: Str,
+    pub line: u32,
+    pub span: Option<Span>,
 }
 
 /// A bundle.
 #[derive(Debug)]
-pub(crate) struct Bundle {
-    pub(crate) head: Rc<Head>,
+pub struct Bundle {
+    pub head: Rc<Head>,
     /// One section a type, in order of first appearance; promises of repeated sections join.
-    pub(crate) sections: Vec<Section>,
+    pub sections: Vec<Section>,
     /// What `body file control` says of the order; the control bodies decide where it is silent.
-    pub(crate) top_down: Option<bool>,
+    pub top_down: Option<bool>,
 }
 
 impl Bundle {
-    pub(crate) fn section(&self, kind: &str) -> Option<&Section> {
+    pub fn section(&self, kind: &str) -> Option<&Section> {
         self.sections.iter().find(|section| &*section.kind == kind)
     }
 }
 
 /// Promises of one type.
 #[derive(Debug)]
-pub(crate) struct Section {
-    pub(crate) kind: Str,
-    pub(crate) built_in: bool,
-    pub(crate) line: u32,
-    pub(crate) promises: Vec<Rc<Promise>>,
+pub struct Section {
+    pub kind: Str,
+    pub built_in: bool,
+    pub line: u32,
+    pub promises: Vec<Rc<Promise>>,
 }
 
 /// A promise.
 #[derive(Debug)]
-pub(crate) struct Promise {
-    pub(crate) bundle: Rc<Head>,
-    pub(crate) kind: Str,
-    pub(crate) promiser: Str,
-    pub(crate) promisee: Rval,
-    pub(crate) guard: Str,
-    pub(crate) attributes: Vec<Attribute>,
-    pub(crate) line: u32,
-    pub(crate) span: Option<Span>,
+pub struct Promise {
+    pub bundle: Rc<Head>,
+    pub kind: Str,
+    pub promiser: Str,
+    pub promisee: Rval,
+    pub guard: Str,
+    pub attributes: Vec<Attribute>,
+    pub line: u32,
+    pub span: Option<Span>,
     /// Set once nothing is left to do or to say about it in this run.
-    pub(crate) settled: Cell<bool>,
+    pub settled: Cell<bool>,
     /// Whether it has a mode that leaves open what it means for directories, which is logged in
     /// each pass, settled or not.
-    pub(crate) tells_rxdirs: Cell<bool>,
-    pub(crate) resolved: Cell<Resolved>,
+    pub tells_rxdirs: Cell<bool>,
+    pub resolved: Cell<Resolved>,
 }
 
 /// What pre-evaluation knows of a variable's promise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Resolved {
+pub enum Resolved {
     #[default]
     Never,
     /// Evaluated when variables and classes had seen so many changes.
@@ -163,12 +163,12 @@ impl Promise {
 
 /// A body, or a promise block.
 #[derive(Debug)]
-pub(crate) struct Body {
+pub struct Body {
     pub(crate) kind: Str,
-    pub(crate) namespace: Str,
+    pub namespace: Str,
     pub(crate) name: Str,
     pub(crate) args: Vec<Str>,
-    pub(crate) attributes: Vec<Attribute>,
+    pub attributes: Vec<Attribute>,
     pub(crate) file: Str,
     pub(crate) line: u32,
     /// A body type of the user's own, for custom promise types.
@@ -177,7 +177,7 @@ pub(crate) struct Body {
 
 /// Everything loaded.
 #[derive(Debug, Default)]
-pub(crate) struct Policy {
+pub struct Policy {
     pub(crate) bundles: Vec<Rc<Bundle>>,
     pub(crate) bodies: Vec<Rc<Body>>,
     pub(crate) promise_blocks: Vec<Rc<Body>>,
@@ -245,7 +245,7 @@ impl Policy {
     }
 
     /// A bundle by type, namespace and name.
-    pub(crate) fn bundle(&self, kind: &str, namespace: &str, name: &str) -> Option<&Rc<Bundle>> {
+    pub fn bundle(&self, kind: &str, namespace: &str, name: &str) -> Option<&Rc<Bundle>> {
         self.bundle_index.get(&KeyRef(kind, namespace, name))
     }
 
@@ -255,13 +255,13 @@ impl Policy {
     }
 
     /// The promise block that defines a custom promise type.
-    pub(crate) fn promise_block(&self, name: &str) -> Option<&Rc<Body>> {
+    pub fn promise_block(&self, name: &str) -> Option<&Rc<Body>> {
         self.promise_blocks.iter().find(|block| &*block.name == name)
     }
 }
 
 /// Splits `ns:name`; the namespace is `None` when not given.
-pub(crate) fn split_qualified(name: &str) -> (Option<&str>, &str) {
+pub fn split_qualified(name: &str) -> (Option<&str>, &str) {
     match name.split_once(':') {
         Some((namespace, name)) => (Some(namespace), name),
         None => (None, name),

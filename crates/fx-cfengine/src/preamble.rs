@@ -124,7 +124,7 @@ impl Context<'_> {
     }
 
     /// Before the first bundle.
-    pub(crate) fn log_begin(&self) {
+    pub fn log_begin(&self) {
         if !self.logs(Level::Verbose) {
             return;
         }
@@ -136,35 +136,9 @@ impl Context<'_> {
     }
 
     /// The version that policy gives itself.
-    pub(crate) fn policy_version(&self) -> Option<Str> {
+    pub fn policy_version(&self) -> Option<Str> {
         let body = self.policy.body("common", "default", "control")?;
         self.effective(body, "version")?.as_scalar().cloned()
-    }
-
-    /// After the last bundle.
-    pub(crate) fn log_end(&self) {
-        if !self.logs(Level::Verbose) {
-            return;
-        }
-        self.verbose("Waiting for background processes");
-        self.verbose("No more background processes to wait for");
-        let version = self.policy_version().unwrap_or_else(|| "(not specified)".into());
-        let tally = self.agent.tally;
-        let total = f64::from(tally.kept + tally.repaired + tally.not_kept) / 100.0;
-        // Nothing at all is what C prints for zero by zero.
-        let part = |count: u32| {
-            if total == 0.0 {
-                "-nan".to_owned()
-            } else {
-                format!("{:.2}", f64::from(count) / total)
-            }
-        };
-        self.verbose(&format!(
-            "Logging total compliance, total 'Outcome of version {version} (agent-0): Promises observed to be kept {}%, Promises repaired {}%, Promises not repaired {}%'",
-            part(tally.kept),
-            part(tally.repaired),
-            part(tally.not_kept)
-        ));
     }
 }
 

@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use pcre2::bytes::{Regex, RegexBuilder};
 use rustc_hash::FxHashMap;
+use simple::Simple;
 
 use crate::text::{Str, decode, encode};
-use simple::Simple;
 
 // Patterns kept per run; a policy that builds patterns from data must not grow without end.
 const KEPT: usize = 4096;
@@ -40,7 +40,7 @@ fn simple(pattern: &str) -> Option<Rc<Simple>> {
 }
 
 /// The compiled pattern; `None` when it is not one.
-pub(crate) fn compile(pattern: &str) -> Option<Rc<Regex>> {
+pub fn compile(pattern: &str) -> Option<Rc<Regex>> {
     CACHE.with(|cache| {
         let mut cache = cache.borrow_mut();
         // A pattern that does not compile is compiled anew, to be reported each time.
@@ -118,7 +118,7 @@ const SPECIAL: [bool; 256] = {
 };
 
 /// Whether the pattern holds nothing but ordinary characters.
-pub(crate) fn is_literal(pattern: &str) -> bool {
+pub fn is_literal(pattern: &str) -> bool {
     !pattern.bytes().any(|byte| SPECIAL[byte as usize])
 }
 
@@ -193,7 +193,7 @@ impl<'p> Full<'p> {
 }
 
 /// Whether the first match covers the whole text.
-pub(crate) fn full(pattern: &str, text: &str) -> bool {
+pub fn full(pattern: &str, text: &str) -> bool {
     if pattern == ".*" {
         return true;
     }
@@ -217,12 +217,12 @@ pub(crate) fn full(pattern: &str, text: &str) -> bool {
 
 /// As FullTextMatch does, with which promises match lines, names of files and packages: a text
 /// that is the pattern itself matches it, whatever the pattern means.
-pub(crate) fn full_or_same(pattern: &str, text: &str) -> bool {
+pub fn full_or_same(pattern: &str, text: &str) -> bool {
     pattern == text || full(pattern, text)
 }
 
 /// As IsRegex guesses whether a text is meant as a pattern.
-pub(crate) fn is_meant(text: &str) -> bool {
+pub fn is_meant(text: &str) -> bool {
     let (mut found, mut escaped, mut repeatable) = (false, false, false);
     let (mut bracket, mut parens) = (false, 0_i32);
     for (at, byte) in text.bytes().enumerate() {
@@ -281,18 +281,18 @@ pub(crate) fn is_meant(text: &str) -> bool {
 }
 
 /// Where the pattern first matches, in bytes of the encoded text.
-pub(crate) fn find(pattern: &str, text: &str) -> Option<(usize, usize)> {
+pub fn find(pattern: &str, text: &str) -> Option<(usize, usize)> {
     let regex = compile(pattern)?;
     regex.find(&encode(text)).ok().flatten().map(|found| (found.start(), found.end()))
 }
 
 /// One match: its place in the encoded text, and its groups by number and by name.
 #[derive(Clone, Debug)]
-pub(crate) struct Captures {
-    pub(crate) start: usize,
-    pub(crate) end: usize,
+pub struct Captures {
+    pub start: usize,
+    pub end: usize,
     /// `(name or number, text)`, group 0 first; groups that took no part are left out.
-    pub(crate) groups: Vec<(Str, Str)>,
+    pub groups: Vec<(Str, Str)>,
     /// All groups by number, where they are in the encoded text.
     pub(crate) spans: Vec<Option<(usize, usize)>>,
     /// Names of groups by number.
@@ -300,12 +300,12 @@ pub(crate) struct Captures {
 }
 
 /// The first match with its groups.
-pub(crate) fn captures(pattern: &str, text: &str) -> Option<Captures> {
+pub fn captures(pattern: &str, text: &str) -> Option<Captures> {
     captures_bytes(&*compile(pattern)?, &encode(text), 0)
 }
 
 /// The first match at or after `from`.
-pub(crate) fn captures_bytes(regex: &Regex, text: &[u8], from: usize) -> Option<Captures> {
+pub fn captures_bytes(regex: &Regex, text: &[u8], from: usize) -> Option<Captures> {
     let mut locations = regex.capture_locations();
     let found = regex.captures_read_at(&mut locations, text, from).ok().flatten()?;
     let known = regex.capture_names();
@@ -325,7 +325,7 @@ pub(crate) fn captures_bytes(regex: &Regex, text: &[u8], from: usize) -> Option<
 }
 
 /// A full match with its groups, for `match.*`.
-pub(crate) fn full_captures(pattern: &str, text: &str) -> Option<Captures> {
+pub fn full_captures(pattern: &str, text: &str) -> Option<Captures> {
     let length = encode(text).len();
     captures(pattern, text).filter(|found| found.start == 0 && found.end == length)
 }

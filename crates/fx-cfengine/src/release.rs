@@ -50,7 +50,7 @@ impl Context<'_> {
     }
 
     /// Marks the agent's default policy as found right, on a hub with a release number.
-    pub(crate) fn mark_checked(&self) {
+    pub fn mark_checked(&self) {
         let paths = &self.config.paths;
         if self.host().stat(&path(&paths.masterfiles)).is_err() {
             let dir = path(&paths.masterfiles);
@@ -129,7 +129,7 @@ impl Context<'_> {
             sum.update(&ZEROS[..now as usize]);
             left -= now;
         }
-        sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+        fx_formats::hex(sum.finalize())
     }
 
     fn length_of(&self, dir: &str, depth: usize) -> u64 {

@@ -42,7 +42,7 @@ impl Context<'_> {
     }
 
     /// What the end of a run is asked to print.
-    pub(crate) fn show_evaluated(&self, request: &Request) {
+    pub fn show_evaluated(&self, request: &Request) {
         self.show_tables(request);
     }
 
@@ -71,7 +71,7 @@ impl Context<'_> {
     }
 
     /// Writes a line to standard output as it is.
-    pub(crate) fn print(&self, text: &str) {
+    pub fn print(&self, text: &str) {
         let fields = [("text".into(), fx_value::Value::from(&*crate::text::encode(text)))];
         self.run.ledger.note("cf.print", &fields, &Origin::default());
     }
@@ -148,6 +148,7 @@ fn printable(text: &str) -> bool {
     text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
 }
 
+// Quotes alone are escaped, not what escapes them: as the original has it.
 fn escape(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"")
+    text.replace('"', "\\\"")
 }

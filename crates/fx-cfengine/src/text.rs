@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// A shared string.
-pub(crate) type Str = Rc<str>;
+pub type Str = Rc<str>;
 
 // Plane 16 private use: the last 128 code points stand for the bytes 0x80..=0xff.
 const ESCAPE_BASE: u32 = 0x0010_FF00;
 
 /// Bytes to text, without loss.
-pub(crate) fn decode(bytes: &[u8]) -> String {
+pub fn decode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         out.push_str(chunk.valid());
@@ -29,7 +29,7 @@ pub(crate) fn decode(bytes: &[u8]) -> String {
 }
 
 /// Text to bytes: the inverse of [`decode`].
-pub(crate) fn encode(text: &str) -> Cow<'_, [u8]> {
+pub fn encode(text: &str) -> Cow<'_, [u8]> {
     // Escaped bytes start with 0xf4 in UTF-8; without that lead byte nothing is escaped.
     if !text.as_bytes().contains(&0xf4) {
         return Cow::Borrowed(text.as_bytes());
@@ -45,22 +45,22 @@ pub(crate) fn encode(text: &str) -> Cow<'_, [u8]> {
 }
 
 /// A path from policy text.
-pub(crate) fn path(text: &str) -> PathBuf {
+pub fn path(text: &str) -> PathBuf {
     PathBuf::from(os(text))
 }
 
 /// An operating-system string from policy text.
-pub(crate) fn os(text: &str) -> OsString {
+pub fn os(text: &str) -> OsString {
     OsString::from_vec(encode(text).into_owned())
 }
 
 /// Policy text from a path.
-pub(crate) fn from_path(path: &Path) -> String {
+pub fn from_path(path: &Path) -> String {
     decode(path.as_os_str().as_bytes())
 }
 
 /// A legal class name: every byte that is not a letter, digit or underscore becomes `_`.
-pub(crate) fn canonify(text: &str) -> String {
+pub fn canonify(text: &str) -> String {
     if text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
         return text.to_owned();
     }
@@ -92,7 +92,7 @@ pub(crate) fn set_start(secs: i64) {
 }
 
 /// An integer as CFEngine reads it: optional suffix, `inf`, `now`.
-pub(crate) fn int_from(text: &str) -> Option<i64> {
+pub fn int_from(text: &str) -> Option<i64> {
     if text == "inf" {
         return Some(999_999_999);
     }
@@ -166,7 +166,7 @@ pub(crate) fn real_from(text: &str) -> Option<f64> {
 }
 
 /// Takes `.`, `..` and doubled slashes out of an absolute path.
-pub(crate) fn compress_path(file: &str) -> String {
+pub fn compress_path(file: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in file.split('/') {
         match part {
@@ -190,7 +190,7 @@ pub(crate) fn bool_from(text: &str) -> Option<bool> {
 }
 
 /// Whether the text holds a variable reference: `$(x)`, `${x}`, `@(x)` or `@{x}`.
-pub(crate) fn has_variable(text: &str) -> bool {
+pub fn has_variable(text: &str) -> bool {
     references(text, b"$@", true)
 }
 
@@ -243,7 +243,7 @@ fn references(text: &str, leads: &[u8], slash_ends: bool) -> bool {
 }
 
 /// The inside of a string that is one whole reference: `@(x)` with `lead` `@` gives `x`.
-pub(crate) fn naked(text: &str, lead: u8) -> Option<&str> {
+pub fn naked(text: &str, lead: u8) -> Option<&str> {
     let bytes = text.as_bytes();
     if bytes.len() < 4 || bytes[0] != lead {
         return None;

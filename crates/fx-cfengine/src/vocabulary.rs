@@ -79,7 +79,7 @@ pub(crate) enum Status {
 /// An attribute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attribute {
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     pub(crate) kind: Type,
     pub(crate) range: &'static str,
     pub(crate) status: Status,
@@ -136,7 +136,7 @@ pub(crate) fn promise_type(bundle: &str, name: &str) -> Option<&'static [Attribu
 }
 
 /// Whether any bundle type has promises of this type.
-pub(crate) fn is_built_in(name: &str) -> bool {
+pub fn is_built_in(name: &str) -> bool {
     promises::PROMISES.iter().any(|(kind, _)| *kind == name)
 }
 

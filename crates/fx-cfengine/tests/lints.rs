@@ -16,7 +16,7 @@ fn check(bundle: &str, expected: &[&str]) {
         ..Request::default()
     };
     let run = Run::new(&host, &ledger, &cancel);
-    let (summary, found) = fx_cfengine::check(run, &sources, &request);
+    let (summary, found) = fx_cfengine::lint(run, &sources, &request);
     assert_eq!(summary.code, 0, "{bundle}");
     let found: Vec<String> = found
         .iter()

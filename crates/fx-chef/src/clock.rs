@@ -48,7 +48,7 @@ pub(crate) fn precise(vm: &mut Vm, moment: (i64, u32)) -> String {
     local(vm, moment, "%Y-%m-%d %H:%M:%S.%9f %z")
 }
 
-/// A length of time as the last line of a run tells it.
+/// A length of time as the last line of a run prints it.
 pub(crate) fn elapsed(secs: u64) -> String {
     let (hours, minutes, secs) = (secs / 3600, secs / 60 % 60, secs % 60);
     match (hours, minutes) {

@@ -34,7 +34,7 @@ impl Format {
     }
 }
 
-/// What formatters are told when they are made.
+/// What formatters get when they are made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
     pub(crate) format: Format,

@@ -31,8 +31,8 @@ fn needs_shell(line: &str) -> bool {
     first.contains('=') || BUILTINS.contains(&first)
 }
 
-/// `FX.shell(command, env, cwd, user, group, umask, timeout, input, live, only reads)`: `[code, signal,
-/// stdout, stderr, timed out, seconds]`; nil when there is no such program.
+/// `FX.shell(command, env, cwd, user, group, umask, timeout, input, live, only reads, login)`: `[code,
+/// signal, stdout, stderr, timed out, seconds]`; nil when there is no such program.
 fn shell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let command = vm.arg(a, 0);
     let mut spec = if command.is_arr() {
@@ -154,7 +154,10 @@ fn vm_env(vm: &mut Vm) -> Res<Vec<(OsString, Option<OsString>)>> {
     Ok(list)
 }
 
+/// Who the command runs as. As in the original a user alone keeps the group of the client; a
+/// login has the groups of the account.
 fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()> {
+    let logs_in = vm.opt(a, 10).is_some_and(Value::truthy);
     if let Some(user) = vm.opt_nil(a, 3) {
         let name = vm.to_s(user)?;
         let found = match user.fixnum() {
@@ -164,7 +167,12 @@ fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()>
         match found {
             Ok(Some(user)) => {
                 spec.uid = Some(user.uid);
-                spec.gid = Some(user.gid);
+                if logs_in {
+                    spec.gid = Some(user.gid);
+                } else {
+                    let own = machine.look().egid();
+                    (spec.gid, spec.groups) = (Some(own), Some(vec![own]));
+                }
             }
             _ if user.fixnum().is_some() => spec.uid = user.fixnum().map(|id| id as u32),
             _ => return vm.arg_error(format!("can't find user for {name}")),

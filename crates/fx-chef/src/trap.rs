@@ -23,7 +23,7 @@ use crate::machine::{Machine, Method, text};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[("declared", declared)];
 
-/// Reads that are looked at again after each command: the first tell, and all would cost.
+/// Reads that are looked at again after each command: the first are enough, and all would cost.
 const MOST: usize = 200;
 
 /// Something recipe code looked at while it was compiled.

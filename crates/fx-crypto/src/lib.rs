@@ -7,6 +7,7 @@
 pub mod cipher;
 pub mod cms;
 pub mod der;
+pub mod digest;
 pub mod ec;
 pub mod password;
 pub mod pem;

@@ -116,7 +116,7 @@ mod tests {
         assert_eq!(verify(&public, "SHA256", &[4; 32], &signature), Ok(false));
         let shut = encrypt(&public, b"secret", Random(&mut source)).expect("encrypts");
         assert_eq!(decrypt(&key, &shut, Random(&mut source)).as_deref(), Ok(&b"secret"[..]));
-        // A broken text is an error or noise, as the padding tells nobody which.
+        // A broken text is an error or noise, and the padding does not show which.
         let noise = decrypt(&key, &[1; 128], Random(&mut source));
         assert_ne!(noise.as_deref(), Ok(&b"secret"[..]));
     }

@@ -21,7 +21,7 @@ pub struct Change {
     pub detail: Option<Detail>,
 }
 
-/// What a change is made of where a digest or word does not tell.
+/// What a change is made of where a digest or word is not enough.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Detail {
     /// Old and new content, for a diff.

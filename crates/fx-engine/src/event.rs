@@ -15,7 +15,7 @@ pub enum Level {
     Error,
     /// Something looks wrong.
     Warning,
-    /// The user asked to be told.
+    /// The user asked for this message.
     Notice,
     /// Something was done.
     Info,

@@ -97,7 +97,7 @@ pub enum Failure {
     },
     /// Code of policy raised this, in its own words.
     Raised(String),
-    /// The run was told to stop.
+    /// The run was stopped from outside.
     Interrupted,
     /// An invariant of ours broke.
     Internal(String),

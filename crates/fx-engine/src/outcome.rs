@@ -17,7 +17,7 @@ pub enum Outcome {
     Denied(Failure),
     /// A time limit ended the attempt.
     TimedOut(Failure),
-    /// The run was told to stop during the attempt.
+    /// The run was stopped from outside during the attempt.
     Interrupted,
     /// Not attempted, and why.
     Skipped(String),

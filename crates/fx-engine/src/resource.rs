@@ -58,11 +58,17 @@ pub trait Resource {
         false
     }
 
+    /// Whether `apply` installs software: what that does is not known beforehand either, but a
+    /// copy of the machine with a network can do it.
+    fn installs(&self) -> bool {
+        false
+    }
+
     /// Makes exactly these changes, which the last `observe` returned.
     fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure>;
 }
 
-/// A resource that can also be told that something it depends on has changed.
+/// A resource that can also react to a change of something it depends on.
 pub trait Refresh: Resource {
     /// Restarts, reloads or runs again.
     fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure>;

@@ -12,7 +12,7 @@ use crate::{
     Request, Resource, ResourceId, Run, Sink, StepId, Stepped, Target, step,
 };
 
-/// A resource that finds what it is told and does what it is told.
+/// A resource that finds and does what it is given.
 struct Fake {
     name: &'static str,
     found: Result<Vec<Change>, Failure>,

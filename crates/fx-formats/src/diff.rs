@@ -21,9 +21,13 @@ pub fn unified(sides: Sides<'_>, old: &[u8], new: &[u8]) -> Option<String> {
         return None;
     }
     let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
-    let diff = TextDiff::from_lines(&*old, &*new);
-    let diff = diff.unified_diff().context_radius(3).header(sides.before, sides.after).to_string();
-    Some(diff)
+    Some(unified_text(sides, &old, &new))
+}
+
+/// The same of what is text.
+pub fn unified_text(sides: Sides<'_>, old: &str, new: &str) -> String {
+    let diff = TextDiff::from_lines(old, new);
+    diff.unified_diff().context_radius(3).header(sides.before, sides.after).to_string()
 }
 
 #[cfg(test)]

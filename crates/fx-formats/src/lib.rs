@@ -1,5 +1,5 @@
 //! Forms that text and data are written in, each once: hexadecimal digits, base64, unified
-//! diffs, YAML as libyaml and Psych write it.
+//! diffs, patterns of names, templates of times, YAML as libyaml and Psych write it.
 //!
 //! Knows no language, no file and no machine: text in, text out.
 
@@ -7,8 +7,10 @@
 
 pub mod base64;
 mod diff;
+pub mod glob;
 mod hex;
+pub mod strftime;
 pub mod yaml;
 
-pub use diff::{Sides, unified};
+pub use diff::{Sides, unified, unified_text};
 pub use hex::hex;

@@ -165,7 +165,7 @@ pub enum Exit {
     Signal(i32),
     /// Our time limit ended it.
     TimedOut,
-    /// We were told to stop and ended it.
+    /// We were stopped from outside and ended it.
     Cancelled,
 }
 

@@ -67,7 +67,7 @@ pub trait InPlace {
     /// Writes behind what is there.
     fn append(&self, content: &[u8]) -> Result<()>;
     /// Makes sure that there is room for so many bytes at a position, without a change that
-    /// can be seen. Where the file system cannot tell, the answer is yes.
+    /// can be seen. Where the file system does not know, the answer is yes.
     fn reserve(&self, at: u64, length: u64) -> Result<()>;
     /// Gives it this as its whole content. If that fails for want of room, the old content
     /// is still there.

@@ -51,7 +51,7 @@ impl<'a> Deref for Inner<'a> {
     }
 }
 
-/// A machine with somebody who is told of each effect.
+/// A machine with a listener for each effect.
 pub struct RecordingHost<'a> {
     inner: Inner<'a>,
     listener: Box<dyn Fn(Record) + 'a>,

@@ -1,6 +1,6 @@
 //! A machine with trees that are not what they seem, such as a network file system that a copy
 //! of the machine does not have: every request goes through, and one that is about such a
-//! tree is told.
+//! tree is reported.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

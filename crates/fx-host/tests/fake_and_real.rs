@@ -137,7 +137,7 @@ fn compare(seed: u64) {
         let from_real = request(&real, &top, &mut dice);
         let from_fake = request(&fake, &top, &mut same_dice);
         let _ = writeln!(story, "{from_real}");
-        // Of two names that are both no good, either may be told first to who is not root.
+        // Of two names that are both no good, either may be reported first to who is not root.
         let two_names = from_real.starts_with("15 ") || from_real.starts_with("18 ");
         let refused = !from_real.ends_with("done") && !from_fake.ends_with("done");
         if two_names && refused && real.euid() != 0 {

@@ -54,7 +54,7 @@ impl Bucket {
     /// Keeps the content of a file, which can be read as `old`.
     pub fn keep(&self, host: &dyn Act, path: &Path, old: &Path) -> Result<Kept, String> {
         let told = |error: fx_host::HostError| error.to_string();
-        let sum = self.algorithm.hex_of_file(host, old).map_err(told)?;
+        let sum = fx_resources::digest::hex_of_file(self.algorithm, host, old).map_err(told)?;
         let contents = self.contents(&sum);
         directory::make_parents(host, &contents, 0o770).map_err(|failure| failure.to_string())?;
         let was_known = host.exists(&contents).map_err(told)?;

@@ -47,7 +47,7 @@ pub(super) fn property(host: &dyn Look, resource: &Resource, name: &str) -> Opti
     let meta = host.lstat(&path).ok()?;
     let word = meta.kind.word();
     Some(match name {
-        "content" => Algorithm::Sha256.label_of_file(host, &path).ok()?,
+        "content" => fx_resources::digest::label_of_file(Algorithm::Sha256, host, &path).ok()?,
         "mode" => format!("{:04o}", meta.mode & 0o7777),
         "target" if meta.is_symlink() => host.read_link(&path).ok()?.to_string_lossy().into_owned(),
         "target" => "notlink".into(),

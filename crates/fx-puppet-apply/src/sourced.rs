@@ -131,7 +131,7 @@ impl Sourced {
     fn local(&self, host: &dyn Look, path: &Path, meta: &Meta) -> Result<Label, Failure> {
         Ok(match self.kind {
             Kind::Digest(algorithm) => {
-                let text = algorithm.label_of_file(host, path)?;
+                let text = fx_resources::digest::label_of_file(algorithm, host, path)?;
                 Label { kind: self.kind, text, secs: 0 }
             }
             kind => time_label(host, kind, stamp(kind, meta)),
@@ -142,7 +142,8 @@ impl Sourced {
     fn current(&self, host: &dyn Look, kind: Kind, meta: &Meta) -> Result<Label, Failure> {
         Ok(match kind {
             Kind::Digest(algorithm) => {
-                let text = algorithm.label_of_file(host, &self.desired.path)?;
+                let text =
+                    fx_resources::digest::label_of_file(algorithm, host, &self.desired.path)?;
                 Label { kind, text, secs: 0 }
             }
             kind => time_label(host, kind, stamp(kind, meta)),
@@ -242,7 +243,9 @@ impl Thing for Sourced {
             (Some(Err(failure)), _) => return Err(failure.clone()),
             (Some(Ok(new)), Kind::Digest(algorithm)) => {
                 let made = match new {
-                    file::Content::Copy { source, .. } => algorithm.label_of_file(host, source)?,
+                    file::Content::Copy { source, .. } => {
+                        fx_resources::digest::label_of_file(algorithm, host, source)?
+                    }
                     file::Content::Bytes(bytes) => algorithm.label(bytes),
                 };
                 if made != work.wanted {

@@ -1,6 +1,6 @@
 //! A package: installed, in this version or the newest, absent, purged, held back.
 //!
-//! What a package manager is asked and told lies in the backends behind one seam; this
+//! The calls of a package manager are in the backends behind one seam; this
 //! file decides what is out of order. Repositories and their refresh are not its work.
 
 mod apk;
@@ -13,6 +13,7 @@ mod package_file;
 mod pacman;
 mod pip;
 mod rpm;
+pub mod tools;
 pub mod version;
 mod zypper;
 
@@ -165,7 +166,7 @@ impl Resource for Package {
         Target::package(&self.desired.name)
     }
 
-    fn open_ended(&self) -> bool {
+    fn installs(&self) -> bool {
         true
     }
 

@@ -29,7 +29,7 @@ mod strace;
 
 const ROLE: &str = "FX_CRASH_VICTIM";
 
-/// Content that shows when it is torn: its length and both ends tell the version.
+/// Content that shows when it is torn: its length and both ends show the version.
 fn content(number: usize, version: &str) -> String {
     let body = format!("{version} {number}\n").repeat(50 + number * 7 % 900);
     format!("{body}end {version} {number}\n")

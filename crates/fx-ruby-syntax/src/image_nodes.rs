@@ -231,7 +231,7 @@ fields! {
     ClassNode { scope, name, superclass, code }
 }
 
-/// Parameters, most of which have nothing to tell.
+/// Parameters; most of them are plain names.
 impl Store for Params {
     fn put(&self, w: &mut Writer) {
         let plain = self.simple

@@ -1,5 +1,5 @@
 //! What can be seen from a place in a text: the local variables, and whether the call there has
-//! a receiver. Like [`crate::spot`], asked only when an error is told, so the text is parsed again.
+//! a receiver. Like [`crate::spot`], needed only when an error is reported, so the text is parsed again.
 
 use ruby_prism as p;
 use ruby_prism::Visit;

@@ -14,7 +14,7 @@ pub struct Lowered {
     pub image: PathBuf,
 }
 
-/// Writes an image of the same name for each Ruby file below `prelude` and tells of them in the
+/// Writes an image of the same name for each Ruby file below `prelude` and lists them in the
 /// order of their names.
 pub fn lower_prelude() -> Result<Vec<Lowered>> {
     let from = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").map_err(Error::other)?);

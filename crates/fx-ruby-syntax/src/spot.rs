@@ -1,6 +1,6 @@
 //! The part of a line to underline when a call or a constant failed. The tree keeps where
 //! things begin and not where they end, so the text is parsed again: nobody asks but an error
-//! that is told.
+//! that is reported.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use ruby_prism as p;
 use ruby_prism::Visit;
 
 /// The bytes of `source` to underline for what stands at `pos`, the place a frame keeps. The
-/// name tells constants of one path apart, and the steps of an assignment with an operator.
+/// name distinguishes constants of one path, and the steps of an assignment with an operator.
 /// Nothing where it would take more than one line.
 pub fn spot(source: &[u8], pos: u32, name: &[u8]) -> Option<Range<usize>> {
     let options = p::Options::default().version(p::Version::CRuby3_3).build();

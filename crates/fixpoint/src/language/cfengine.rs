@@ -17,7 +17,7 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         trace: way.trace,
         ..request(stage, target, policy)
     };
-    fx_cfengine::run(stage.run, &stage.sources, &request).code
+    fx_cfengine_agent::run(stage.run, &stage.sources, &request).code
 }
 
 /// The check evaluates, so errors are said through the record; what is hardly meant as it
@@ -29,7 +29,7 @@ pub(super) fn check(
     no_functions: bool,
 ) -> (u8, Vec<Diagnostic>) {
     let request = Request { no_commands: no_functions, ..request(stage, target, policy) };
-    let (summary, found) = fx_cfengine::check(stage.run, &stage.sources, &request);
+    let (summary, found) = fx_cfengine::lint(stage.run, &stage.sources, &request);
     (summary.code, found)
 }
 
@@ -39,7 +39,7 @@ fn request(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Request {
         define: policy.define.clone(),
         bundles: policy.bundles.clone(),
         reasons: true,
-        // A policy with errors is told and left; no failsafe policy takes its place.
+        // The errors of a policy are reported; no failsafe policy takes its place.
         interactive: true,
         ..Request::default()
     }

@@ -66,11 +66,11 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     }
 }
 
-/// Codes of RFC 062 that tell of no failure.
+/// Codes of RFC 062 that are no failure.
 const REBOOT_SCHEDULED: u8 = 35;
 const REBOOT_NEEDED: u8 = 37;
 
-/// Errors told of one file.
+/// Errors reported of one file.
 const MOST: usize = 50;
 
 /// What Ruby's parser says of each file; then, as root, what compiling the recipes in a
@@ -80,7 +80,7 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
     for file in files(stage, &stage.host.cwd().join(target)) {
         let Ok(text) = stage.host.read(&file) else { continue };
         let id = stage.sources.add(&file.display().to_string(), text.clone());
-        // A text that is no Ruby at all has an error at each byte; the first ones tell.
+        // A text that is no Ruby at all has an error at each byte; the first ones are enough.
         for error in fx_ruby_syntax::errors(&text).into_iter().take(MOST) {
             found.push(
                 Diagnostic::error("ruby-syntax", error.message)
@@ -94,7 +94,7 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
     found
 }
 
-/// Compiles each recipe by itself and adds what is told.
+/// Compiles each recipe by itself and adds what is found.
 fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<Diagnostic>) {
     // Inside a locked copy there is no other to be made, and none is needed.
     let sandbox = match Sandbox::new(&SandboxOptions::default()) {
@@ -232,7 +232,7 @@ pub(crate) fn collection(
     }
 }
 
-/// A finding told as JSON, with its lines.
+/// A finding as JSON, with its lines.
 fn finding(stage: &Stage, told: &J) -> Diagnostic {
     let text = |value: &J| value.as_str().unwrap_or_default().to_owned();
     let mut out = Diagnostic::warning("chef-two-passes", text(&told["message"]));

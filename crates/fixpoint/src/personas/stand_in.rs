@@ -190,7 +190,7 @@ fn shown(host: &OsHost, unit: &str, options: &[&str]) -> String {
     out
 }
 
-/// The original, told to work on files alone.
+/// The original, made to work on files alone.
 fn spec(words: &[String]) -> Spec {
     let program = Path::new(ORIGINALS).join("systemctl").display().to_string();
     let mut argv = vec![program, "--root=/".to_owned()];

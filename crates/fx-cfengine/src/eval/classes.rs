@@ -26,7 +26,7 @@ pub(crate) type ClassTable = IndexMap<Str, Class, FxBuildHasher>;
 
 /// How far a class is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClassScope {
+pub enum ClassScope {
     Bundle,
     Namespace,
 }
@@ -137,7 +137,7 @@ impl Context<'_> {
 
     /// Whether a guard in a body holds. As in the original, whose frame of a body inherits
     /// nothing, classes of bundles are not seen there, and names are those of its namespace.
-    pub(crate) fn holds_in_body(&self, guard: &str, namespace: &str) -> bool {
+    pub fn holds_in_body(&self, guard: &str, namespace: &str) -> bool {
         let global = |name: &str| match name.split_once(':') {
             Some((_, "any")) => true,
             Some(("default", base)) => self.hard.contains_key(base) || self.soft.contains_key(base),
@@ -200,7 +200,7 @@ impl Context<'_> {
     }
 
     /// Whether an expression holds.
-    pub(crate) fn defined(&self, text: &str) -> bool {
+    pub fn defined(&self, text: &str) -> bool {
         text == "any" || self.check_expression(text) == Some(true)
     }
 
@@ -214,7 +214,7 @@ impl Context<'_> {
     }
 
     /// Defines a soft class as seen from where we are; whether it was new.
-    pub(crate) fn put_class(
+    pub fn put_class(
         &mut self,
         name: &str,
         scope: ClassScope,
@@ -334,7 +334,7 @@ impl Context<'_> {
     }
 
     /// Remembers a class for some minutes after this run.
-    pub(crate) fn persist_class(&mut self, name: &str, minutes: i64, preserve: bool, tags: &str) {
+    pub fn persist_class(&mut self, name: &str, minutes: i64, preserve: bool, tags: &str) {
         let key = match name.split_once(':') {
             Some(_) => name.into(),
             None => class_key(self.current_namespace(), name),

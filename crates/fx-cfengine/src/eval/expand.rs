@@ -63,7 +63,7 @@ pub(crate) fn next_reference(text: &[u8], from: usize) -> Option<usize> {
 
 impl Context<'_> {
     /// Text with its references replaced by what they stand for now; others stay as written.
-    pub(crate) fn expand(&self, text: &Str, namespace: Option<&str>, scope: Option<&str>) -> Str {
+    pub fn expand(&self, text: &Str, namespace: Option<&str>, scope: Option<&str>) -> Str {
         match next_reference(text.as_bytes(), 0) {
             None => Rc::clone(text),
             Some(first) => {
@@ -74,12 +74,7 @@ impl Context<'_> {
         }
     }
 
-    pub(crate) fn expand_text(
-        &self,
-        text: &str,
-        namespace: Option<&str>,
-        scope: Option<&str>,
-    ) -> String {
+    pub fn expand_text(&self, text: &str, namespace: Option<&str>, scope: Option<&str>) -> String {
         match next_reference(text.as_bytes(), 0) {
             None => text.to_owned(),
             Some(first) => {
@@ -148,12 +143,7 @@ impl Context<'_> {
     }
 
     /// Expands a right-hand side without calling functions.
-    pub(crate) fn expand_rval(
-        &self,
-        rval: &Rval,
-        namespace: Option<&str>,
-        scope: Option<&str>,
-    ) -> Rval {
+    pub fn expand_rval(&self, rval: &Rval, namespace: Option<&str>, scope: Option<&str>) -> Rval {
         match rval {
             Rval::Scalar(text) => Rval::Scalar(self.expand(text, namespace, scope)),
             Rval::List(items) => Rval::List(self.expand_list(items, namespace, scope, true).into()),

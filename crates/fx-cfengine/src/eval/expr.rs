@@ -7,7 +7,7 @@ use crate::text::Str;
 
 /// A parsed expression.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Expr {
+pub enum Expr {
     Or(Vec<Expr>),
     And(Vec<Expr>),
     Not(Box<Expr>),
@@ -20,7 +20,7 @@ pub(crate) enum Expr {
 const MAX_DEPTH: usize = 64;
 
 /// Parses an expression; `None` where the text does not start with one.
-pub(crate) fn parse(text: &str) -> Option<Expr> {
+pub fn parse(text: &str) -> Option<Expr> {
     parse_prefix(text).map(|(expr, _)| expr)
 }
 
@@ -165,7 +165,7 @@ impl Parser<'_> {
 
 impl Expr {
     /// The truth value, with `defined` for single names; `None` when it has none.
-    pub(crate) fn eval(&self, defined: &dyn Fn(&str) -> bool) -> Option<bool> {
+    pub fn eval(&self, defined: &dyn Fn(&str) -> bool) -> Option<bool> {
         match self {
             Expr::Or(items) => {
                 let mut result = false;

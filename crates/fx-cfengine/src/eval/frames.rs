@@ -14,7 +14,7 @@ use super::value::{DataType, Value, Variable};
 use super::vars::{Found, Ref, Scope, is_special_scope};
 
 /// One level of the stack.
-pub(crate) enum Frame {
+pub enum Frame {
     Bundle(BundleFrame),
     Section,
     Body { namespace: Str, vars: Scope },
@@ -23,8 +23,8 @@ pub(crate) enum Frame {
 }
 
 /// A bundle being run.
-pub(crate) struct BundleFrame {
-    pub(crate) head: Rc<Head>,
+pub struct BundleFrame {
+    pub head: Rc<Head>,
     pub(crate) classes: ClassTable,
     /// Whether classes of the caller are seen.
     pub(crate) inherits: bool,
@@ -33,8 +33,8 @@ pub(crate) struct BundleFrame {
 }
 
 /// A promise being expanded.
-pub(crate) struct PromiseFrame {
-    pub(crate) promise: Rc<Promise>,
+pub struct PromiseFrame {
+    pub promise: Rc<Promise>,
     /// `this.*`, with iteration values of unqualified variables.
     pub(crate) vars: Scope,
     /// Iteration values of qualified variables, by the text of the reference.
@@ -44,14 +44,14 @@ pub(crate) struct PromiseFrame {
     /// `this.promise_filename` and the like, made on first use.
     pub(crate) specials: OnceCell<Scope>,
     /// Which iteration it is, from one.
-    pub(crate) turn: u64,
+    pub turn: u64,
     /// Whether no time has to pass between two attempts, so that nothing is taken from caches.
     pub(crate) immediate: bool,
 }
 
 impl PromiseFrame {
     /// The promise's handle.
-    pub(crate) fn handle(&self) -> Str {
+    pub fn handle(&self) -> Str {
         let made = || {
             let base = self.promise.bundle.file.rsplit('/').next().unwrap_or_default();
             format!("promise_{}_{}", canonify(base), self.promise.line).into()
@@ -129,7 +129,7 @@ impl Context<'_> {
         })
     }
 
-    pub(crate) fn promise_frame(&self) -> Option<&PromiseFrame> {
+    pub fn promise_frame(&self) -> Option<&PromiseFrame> {
         self.stack.iter().rev().find_map(|frame| match frame {
             Frame::Promise(promise) => Some(promise),
             _ => None,
@@ -152,7 +152,7 @@ impl Context<'_> {
     }
 
     /// Sets `this.name`.
-    pub(crate) fn put_this(&mut self, name: &str, value: impl Into<Str>) {
+    pub fn put_this(&mut self, name: &str, value: impl Into<Str>) {
         let tags = Rc::clone(&self.config.ids.no_tags);
         let Some(frame) = self.promise_frame_mut() else { return };
         let value = Value::Scalar(value.into());
@@ -165,14 +165,14 @@ impl Context<'_> {
         }
     }
 
-    pub(crate) fn remove_this(&mut self, name: &str) {
+    pub fn remove_this(&mut self, name: &str) {
         if let Some(frame) = self.promise_frame_mut() {
             frame.vars.remove(name);
         }
     }
 
     /// Sets `edit.name`.
-    pub(crate) fn put_edit(&mut self, name: &str, value: impl Into<Str>) {
+    pub fn put_edit(&mut self, name: &str, value: impl Into<Str>) {
         let variable = Variable {
             kind: DataType::String,
             value: Value::Scalar(value.into()),
@@ -185,7 +185,7 @@ impl Context<'_> {
     }
 
     /// Sets `match.*` from the groups of a match, as BlockTextMatch does, by number alone, whether or not a group has a name.
-    pub(crate) fn put_matches(&mut self, found: &crate::regex::Captures) {
+    pub fn put_matches(&mut self, found: &crate::regex::Captures) {
         let taken = found.spans.iter().enumerate().filter(|(_, span)| span.is_some());
         for ((number, _), (_, text)) in taken.zip(&found.groups) {
             let variable = Variable {
@@ -200,7 +200,7 @@ impl Context<'_> {
 
     /// Looks a reference up with a default namespace and scope, as the original resolves it:
     /// as given, then qualified by the stack, then in the innermost bundle.
-    pub(crate) fn lookup(
+    pub fn lookup(
         &self,
         text: &str,
         namespace: Option<&str>,
@@ -285,7 +285,7 @@ impl Context<'_> {
 }
 
 /// The scope key and name a variable promise of this bundle writes to.
-pub(crate) fn target(text: &str, head: &Head) -> (Str, Str) {
+pub fn target(text: &str, head: &Head) -> (Str, Str) {
     let reference = Ref::parse(text);
     match (reference.namespace, reference.scope) {
         (None, None) => (Rc::clone(&head.scope), reference.name.into()),

@@ -19,27 +19,24 @@ use super::vars::Scope;
 use super::{Context, log};
 
 /// A promise with bodies in place and everything expanded for one iteration.
-pub(crate) struct Expanded {
-    pub(crate) promise: Rc<Promise>,
-    pub(crate) promiser: Str,
-    pub(crate) promisee: Rval,
-    pub(crate) attributes: Vec<(Str, Rval)>,
-    pub(crate) comment: Option<Str>,
+pub struct Expanded {
+    pub promise: Rc<Promise>,
+    pub promiser: Str,
+    pub promisee: Rval,
+    pub attributes: Vec<(Str, Rval)>,
+    pub comment: Option<Str>,
 }
 
-/// What is done with an expanded promise.
-pub(crate) type Actuator<'f> = &'f mut dyn FnMut(&mut Context<'_>, &Rc<Expanded>) -> Outcome;
-
 impl Expanded {
-    pub(crate) fn get(&self, name: &str) -> Option<&Rval> {
+    pub fn get(&self, name: &str) -> Option<&Rval> {
         self.attributes.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
     }
 
-    pub(crate) fn scalar(&self, name: &str) -> Option<&Str> {
+    pub fn scalar(&self, name: &str) -> Option<&Str> {
         self.get(name).and_then(Rval::as_scalar)
     }
 
-    pub(crate) fn list(&self, name: &str) -> Option<Vec<Str>> {
+    pub fn list(&self, name: &str) -> Option<Vec<Str>> {
         match self.get(name)? {
             Rval::List(items) => {
                 Some(items.iter().filter_map(|item| item.as_scalar().cloned()).collect())
@@ -48,22 +45,32 @@ impl Expanded {
         }
     }
 
-    pub(crate) fn bool(&self, name: &str) -> Option<bool> {
+    pub fn bool(&self, name: &str) -> Option<bool> {
         self.scalar(name).and_then(|text| crate::text::bool_from(text))
     }
 
-    pub(crate) fn int(&self, name: &str) -> Option<i64> {
+    pub fn int(&self, name: &str) -> Option<i64> {
         self.scalar(name).and_then(|text| int_from(text))
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 }
 
-/// A promise whose bodies have been put in place.
-struct Deref {
+/// A promise that is being expanded, one iteration after the other.
+pub struct Turns {
+    promise: Rc<Promise>,
+    /// Its attributes, with bodies put in place.
     attributes: Vec<(Str, Rval)>,
+    with: Option<Rval>,
+    wheels: Wheels,
+    /// A promise with ifelse() is tried once even when a list it names is not there yet.
+    again: bool,
+    /// Whether it has nothing left to do once it was acted on.
+    fixed: bool,
+    /// What was logged before the iteration set a level of its own.
+    level: Level,
 }
 
 /// Deepest stack of bundles, sections and promises: four levels a call.
@@ -73,39 +80,35 @@ const MAX_STACK: usize = 1200;
 const MAX_INHERITANCE: usize = 30;
 
 impl Context<'_> {
-    /// Expands a promise and hands each iteration to the actuator; the merged outcome.
-    pub(crate) fn expand_promise(
-        &mut self,
-        promise: &Rc<Promise>,
-        actuator: Actuator<'_>,
-    ) -> Outcome {
+    /// Begins to expand a promise; nothing where its guard does not hold or all is said.
+    pub fn begin_promise(&mut self, promise: &Rc<Promise>) -> Option<Turns> {
         if self.stopped() {
-            return Outcome::Skipped;
+            return None;
         }
         if promise.settled.get() {
             if promise.tells_rxdirs.get() && self.defined(&promise.guard) {
                 self.log_default_rxdirs(promise, &promise.promiser);
             }
-            return Outcome::Skipped;
+            return None;
         }
         if !self.defined(&promise.guard) {
             if self.wants_reasons(promise) {
                 let reason = self.why_false("guard", &promise.guard);
                 self.note_passed_over(promise, &promise.promiser, reason);
             }
-            return Outcome::Skipped;
+            return None;
         }
         if self.stack.len() > MAX_STACK {
             self.fatal(&format!(
                 "bundle '{}' is called inside itself without end",
                 promise.bundle.name
             ));
-            return Outcome::Skipped;
+            return None;
         }
         self.body_guarded = false;
         let attributes = self.dereference(promise);
         if self.stopped() {
-            return Outcome::Skipped;
+            return None;
         }
         let fixed = !self.body_guarded && self.settles(promise, &attributes);
         self.acquired = false;
@@ -138,45 +141,66 @@ impl Context<'_> {
             }
             wheels.scan(self, value);
         }
-        let deref = Deref { attributes };
-        let mut result = Outcome::Skipped;
-        // A promise with ifelse() is tried once even when a list it names is not there yet.
-        let mut again = ifelse;
+        let level = self.level.get();
+        let promise = Rc::clone(promise);
+        Some(Turns { promise, attributes, with, wheels, again: ifelse, fixed, level })
+    }
+
+    /// The next iteration of a promise, on the stack until [`Context::end_turn`].
+    pub fn next_turn(&mut self, turns: &mut Turns) -> Option<Rc<Expanded>> {
         loop {
-            let turned = wheels.next(self);
-            if !turned && !again {
-                break;
+            let turned = turns.wheels.next(self);
+            if !turned && !turns.again {
+                return None;
             }
-            again = false;
+            turns.again = false;
             if let Some(Frame::Promise(frame)) = self.stack.last_mut() {
                 frame.turn += 1;
             }
-            if turned && let Some(with) = &with {
+            if turned && let Some(with) = &turns.with {
                 self.put_with(with, false);
             }
-            let Some(expanded) = self.expand_iteration(promise, &deref) else {
+            let Some(expanded) = self.expand_iteration(&turns.promise, &turns.attributes) else {
                 if self.stopped() {
-                    break;
+                    return None;
                 }
                 continue;
             };
             let expanded = Rc::new(expanded);
-            let level = self.level.get();
+            turns.level = self.level.get();
             self.set_promise_level(&expanded);
             self.stack.push(Frame::Iteration(Rc::clone(&expanded)));
-            let held = self.locks_held();
-            let outcome = actuator(self, &expanded);
-            self.release_locks(held);
-            self.stack.pop();
-            self.level.set(level);
-            result = result.merge(outcome);
-            if self.stopped() || self.bundle_aborted {
+            return Some(expanded);
+        }
+    }
+
+    /// Ends an iteration; whether another one may follow.
+    pub fn end_turn(&mut self, turns: &Turns) -> bool {
+        self.stack.pop();
+        self.level.set(turns.level);
+        !self.stopped() && !self.bundle_aborted
+    }
+
+    /// Ends a promise after its last iteration.
+    pub fn end_promise(&mut self, turns: &Turns) {
+        self.stack.pop();
+        turns.promise.settled.set(turns.fixed && self.acquired && !self.repeats);
+    }
+
+    /// Expands a promise and hands each iteration on.
+    pub(crate) fn for_each_turn(
+        &mut self,
+        promise: &Rc<Promise>,
+        each: &mut dyn FnMut(&mut Context<'_>, &Rc<Expanded>),
+    ) {
+        let Some(mut turns) = self.begin_promise(promise) else { return };
+        while let Some(expanded) = self.next_turn(&mut turns) {
+            each(self, &expanded);
+            if !self.end_turn(&turns) {
                 break;
             }
         }
-        self.stack.pop();
-        promise.settled.set(fixed && self.acquired && !self.repeats);
-        result
+        self.end_promise(&turns);
     }
 
     // Whether a promise that was acted on once has nothing left to do or to say in this
@@ -337,18 +361,14 @@ impl Context<'_> {
     }
 
     /// A body by reference, `name` or `ns:name`, as seen from here.
-    pub(crate) fn find_body(&self, kind: &str, reference: &str) -> Option<Rc<Body>> {
+    pub fn find_body(&self, kind: &str, reference: &str) -> Option<Rc<Body>> {
         let (namespace, name) = split_qualified(reference);
         let namespace = namespace.unwrap_or_else(|| self.current_namespace());
         self.policy.body(kind, namespace, name).cloned()
     }
 
     /// A bundle by reference, `name` or `ns:name`, as seen from here.
-    pub(crate) fn find_bundle(
-        &self,
-        kind: &str,
-        reference: &str,
-    ) -> Option<Rc<crate::policy::Bundle>> {
+    pub fn find_bundle(&self, kind: &str, reference: &str) -> Option<Rc<crate::policy::Bundle>> {
         let (namespace, name) = split_qualified(reference);
         let namespace = namespace.unwrap_or_else(|| self.current_namespace());
         self.policy.bundle(kind, namespace, name).cloned()
@@ -522,7 +542,11 @@ impl Context<'_> {
     }
 
     // One iteration: conditions first, then all attributes. `None` when it does not apply.
-    fn expand_iteration(&mut self, promise: &Rc<Promise>, deref: &Deref) -> Option<Expanded> {
+    fn expand_iteration(
+        &mut self,
+        promise: &Rc<Promise>,
+        given: &[(Str, Rval)],
+    ) -> Option<Expanded> {
         let namespace = Rc::clone(&promise.bundle.namespace);
         let promiser = self.expand(&promise.promiser, Some(&namespace), Some("this"));
         if &*promise.kind != "storage" {
@@ -539,10 +563,9 @@ impl Context<'_> {
         if &*promise.kind == "classes" && self.defined(&canonify_class(&promiser)) {
             return None;
         }
-        let mut attributes: Vec<(Str, Rval)> = Vec::with_capacity(deref.attributes.len());
+        let mut attributes: Vec<(Str, Rval)> = Vec::with_capacity(given.len());
         for wanted in ["ifvarclass", "if", "unless"] {
-            let Some((name, value)) = deref.attributes.iter().find(|(name, _)| &**name == wanted)
-            else {
+            let Some((name, value)) = given.iter().find(|(name, _)| &**name == wanted) else {
                 continue;
             };
             let (holds, evaluated) = self.check_condition(value);
@@ -569,9 +592,7 @@ impl Context<'_> {
             }
             attributes.push((Rc::clone(name), evaluated));
         }
-        if let Some((name, value)) =
-            deref.attributes.iter().find(|(name, _)| &**name == "depends_on")
-        {
+        if let Some((name, value)) = given.iter().find(|(name, _)| &**name == "depends_on") {
             let evaluated = self.evaluate(value, None, Some("this"), false);
             if self.missing_dependency(promise, &evaluated) {
                 return None;
@@ -582,7 +603,7 @@ impl Context<'_> {
             self.remove_this("promiser");
         }
         let mut comment = None;
-        for (name, value) in &deref.attributes {
+        for (name, value) in given {
             if matches!(&**name, "ifvarclass" | "if" | "unless" | "depends_on") {
                 continue;
             }
@@ -611,7 +632,7 @@ impl Context<'_> {
     }
 
     // Leaves the reason why a condition did not let the promise through.
-    fn log_condition(&self, promise: &Rc<Promise>, promiser: &Str, name: &str, value: &Rval) {
+    fn log_condition(&mut self, promise: &Rc<Promise>, promiser: &Str, name: &str, value: &Rval) {
         let reason = match value {
             Rval::Scalar(text) if name != "unless" && !text.contains(['$', '@']) => {
                 self.why_false(name, text)
@@ -637,7 +658,7 @@ impl Context<'_> {
         (holds, evaluated)
     }
 
-    fn missing_dependency(&self, promise: &Rc<Promise>, wanted: &Rval) -> bool {
+    fn missing_dependency(&mut self, promise: &Rc<Promise>, wanted: &Rval) -> bool {
         let Rval::List(items) = wanted else { return false };
         for item in items.iter() {
             let Some(handle) = item.as_scalar() else { continue };
@@ -661,7 +682,7 @@ impl Context<'_> {
     }
 
     /// Remembers that a promise with a handle was kept, for `depends_on`.
-    pub(crate) fn note_handle(&mut self, expanded: &Expanded, outcome: Outcome) {
+    pub fn note_handle(&mut self, expanded: &Expanded, outcome: Outcome) {
         if !matches!(outcome, Outcome::Kept | Outcome::Repaired) {
             return;
         }
@@ -703,7 +724,7 @@ fn has_naked(items: &[Rval]) -> bool {
 }
 
 /// Sets an attribute, replacing an earlier one of the same name.
-pub(crate) fn set(attributes: &mut Vec<(Str, Rval)>, name: Str, value: Rval) {
+pub fn set(attributes: &mut Vec<(Str, Rval)>, name: Str, value: Rval) {
     match attributes.iter_mut().find(|(known, _)| *known == name) {
         Some((_, old)) => *old = value,
         None => attributes.push((name, value)),

@@ -4,9 +4,10 @@
 //!
 //! The tables themselves are ours; only the order of a listing is computed here.
 
+use crate::text::Str;
+
 use super::Context;
 use super::vars::split_indices;
-use crate::text::Str;
 
 /// Added before each index, so that `v[te][st]` and `v[t][est]` differ.
 const SEPARATOR: u32 = ']' as u32;

@@ -8,7 +8,7 @@ use crate::text::Str;
 
 /// The declared type of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DataType {
+pub enum DataType {
     String,
     Int,
     Real,
@@ -52,14 +52,14 @@ impl DataType {
 
 /// What a variable holds. Cloning counts references.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub enum Value {
     Scalar(Str),
     List(Rc<[Str]>),
     Data(Rc<Json>),
 }
 
 impl Value {
-    pub(crate) fn to_rval(&self) -> Rval {
+    pub fn to_rval(&self) -> Rval {
         match self {
             Value::Scalar(text) => Rval::Scalar(Rc::clone(text)),
             Value::List(items) => {
@@ -96,10 +96,10 @@ impl Value {
 
 /// A variable with what is known about it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Variable {
-    pub(crate) kind: DataType,
-    pub(crate) value: Value,
+pub struct Variable {
+    pub kind: DataType,
+    pub value: Value,
     /// Tags; empty for most.
-    pub(crate) tags: Rc<[Str]>,
-    pub(crate) comment: Option<Str>,
+    pub tags: Rc<[Str]>,
+    pub comment: Option<Str>,
 }

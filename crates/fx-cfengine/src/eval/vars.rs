@@ -16,8 +16,8 @@ use super::value::{DataType, Value, Variable};
 
 /// Variables of one scope in order of definition.
 #[derive(Debug, Default)]
-pub(crate) struct Scope {
-    pub(crate) vars: IndexMap<Str, Variable, FxBuildHasher>,
+pub struct Scope {
+    pub vars: IndexMap<Str, Variable, FxBuildHasher>,
     /// How many names have an index; spares a scan when there are none.
     pub(crate) elements: usize,
 }
@@ -30,14 +30,14 @@ impl Scope {
         }
     }
 
-    pub(crate) fn remove(&mut self, name: &str) {
+    pub fn remove(&mut self, name: &str) {
         if self.vars.shift_remove(name).is_some() && name.contains('[') {
             self.elements -= 1;
         }
     }
 
     /// Drops all array elements.
-    pub(crate) fn clear_elements(&mut self) {
+    pub fn clear_elements(&mut self) {
         if self.elements > 0 {
             self.vars.retain(|name, _| !name.contains('['));
             self.elements = 0;
@@ -59,7 +59,7 @@ impl Scope {
 
 /// What a look-up found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Found<'a> {
+pub enum Found<'a> {
     Variable(&'a Variable),
     /// A part of a container.
     Part(&'a Json),
@@ -74,7 +74,7 @@ impl Found<'_> {
     }
 
     /// The value; a part of a container is copied.
-    pub(crate) fn value(self) -> Value {
+    pub fn value(self) -> Value {
         match self {
             Found::Variable(variable) => variable.value.clone(),
             Found::Part(json) => Value::Data(Rc::new(json.clone())),
@@ -82,7 +82,7 @@ impl Found<'_> {
     }
 
     /// The text `$(x)` becomes; `None` for lists and containers.
-    pub(crate) fn scalar(self) -> Option<Str> {
+    pub fn scalar(self) -> Option<Str> {
         match self {
             Found::Variable(Variable { value: Value::Scalar(text), .. }) => Some(Rc::clone(text)),
             Found::Variable(Variable { value: Value::Data(json), .. }) => json.primitive(),
@@ -102,14 +102,14 @@ impl Found<'_> {
 
 /// All scopes.
 #[derive(Debug, Default)]
-pub(crate) struct Variables {
+pub struct Variables {
     pub(crate) scopes: FxHashMap<Str, Scope>,
     /// Grows whenever a variable or a class may have become another, or something was said.
     pub(crate) changes: Cell<u64>,
 }
 
 impl Variables {
-    pub(crate) fn scope(&self, key: &str) -> Option<&Scope> {
+    pub fn scope(&self, key: &str) -> Option<&Scope> {
         self.scopes.get(key)
     }
 
@@ -118,7 +118,7 @@ impl Variables {
     }
 
     /// A scope to be changed at will.
-    pub(crate) fn scope_mut(&mut self, key: &str) -> &mut Scope {
+    pub fn scope_mut(&mut self, key: &str) -> &mut Scope {
         self.note_change();
         self.scope_made(key)
     }
@@ -130,7 +130,7 @@ impl Variables {
         self.scopes.get_mut(key).expect("the scope was just made")
     }
 
-    pub(crate) fn get(&self, scope: &str, name: &str) -> Option<Found<'_>> {
+    pub fn get(&self, scope: &str, name: &str) -> Option<Found<'_>> {
         self.scopes.get(scope)?.get(name)
     }
 
@@ -147,7 +147,7 @@ impl Variables {
     }
 
     /// Gives a variable its value; one that has it already does not count as changed.
-    pub(crate) fn assign(&mut self, scope: &str, name: Str, variable: Variable) {
+    pub fn assign(&mut self, scope: &str, name: Str, variable: Variable) {
         let scope = self.scope_made(scope);
         if scope.vars.get(&name) != Some(&variable) {
             scope.put(name, variable);

@@ -8,10 +8,11 @@ use std::rc::Rc;
 
 use fx_facts::Network;
 
-use super::tags;
 use crate::eval::Context;
 use crate::eval::value::{DataType, Value};
 use crate::text::{Str, canonify};
+
+use super::tags;
 
 /// Names of the kernel's flags of an interface, by bit, in the original's order.
 const FLAGS: [(u32, &str); 11] = [

@@ -7,12 +7,13 @@
 
 use std::rc::Rc;
 
-use super::tags;
 use crate::eval::Context;
 use crate::eval::value::{DataType, Value, Variable};
 use crate::eval::vars::Scope;
 use crate::json::{Json, Object, put};
 use crate::text::{Str, decode, os, path};
+
+use super::tags;
 
 const UP: i64 = 0x1;
 const GATEWAY: i64 = 0x2;

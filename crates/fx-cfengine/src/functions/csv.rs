@@ -106,7 +106,29 @@ pub(super) fn fields(row: &str) -> Option<Vec<Str>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn quoted_fields_read_back_the_same(
+            rows in prop::collection::vec(prop::collection::vec(any::<String>(), 1..5), 1..5)
+        ) {
+            let quoted = |field: &String| format!("\"{}\"", field.replace('"', "\"\""));
+            let lines: String = rows
+                .iter()
+                .map(|row| row.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n")
+                .collect();
+            let read: Option<Vec<Vec<Str>>> = raw_rows(&lines).into_iter().map(fields).collect();
+            let read = read.expect("every row is well-formed");
+            let read: Vec<Vec<String>> = read
+                .iter()
+                .map(|row| row.iter().map(ToString::to_string).collect())
+                .collect();
+            prop_assert_eq!(read, rows);
+        }
+    }
 
     #[test]
     fn rows_end_in_crlf_and_quotes_hold_anything() {

@@ -214,7 +214,7 @@ fn read_data(ctx: &Context<'_>, name: &str, mode: &str, file: &str, max: u64) ->
         Err(error)
             if mode == "CSV" && ctx.host().stat(&path(file)).is_ok_and(|meta| meta.is_dir()) =>
         {
-            let why = crate::load::reason(&error);
+            let why = crate::reason::reason(&error);
             ctx.error(&format!(
                 "JsonParseCsvFile: unable to read line from CSV file '{file}'. (fread: {why})"
             ));
@@ -229,7 +229,7 @@ fn read_data(ctx: &Context<'_>, name: &str, mode: &str, file: &str, max: u64) ->
                 };
                 ctx.verbose(&format!(
                     "{reader} cannot open the {kind} file '{file}' (fopen: {})",
-                    crate::load::reason(&error)
+                    crate::reason::reason(&error)
                 ));
             } else {
                 ctx.error(&format!(
@@ -383,7 +383,7 @@ fn class_filter(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
     let source = match ctx.host().read(&path(file)) {
         Ok(bytes) => decode(&bytes),
         Err(error) => {
-            let reason = crate::load::reason(&error);
+            let reason = crate::reason::reason(&error);
             ctx.error(&format!("classfiltercsv: Failed to read file {file}: {reason}"));
             return None;
         }

@@ -88,7 +88,7 @@ pub(crate) fn lsdir(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnR
         Err(error) => {
             ctx.error(&format!(
                 "Directory '{file}' could not be accessed in lsdir(), (opendir: {})",
-                crate::load::reason(&error)
+                crate::reason::reason(&error)
             ));
             list(Vec::new())
         }
@@ -115,7 +115,7 @@ pub(crate) fn diskfree(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> 
             text((ctx.host().space(&path(file), limit).ok()?.available / 1024).to_string())
         }
         Err(error) => {
-            let why = crate::load::reason(&error);
+            let why = crate::reason::reason(&error);
             ctx.error(&format!("Couldn't get filesystem info for '{file}'. (statfs: {why})"));
             text("0")
         }
@@ -295,41 +295,8 @@ fn glob(ctx: &Context<'_>, pattern: &str, out: &mut Vec<String>) {
 
 /// Whether a name matches one component of a glob.
 pub(crate) fn glob_match(pattern: &str, name: &str) -> bool {
-    let mut out = String::from("^");
-    let mut chars = pattern.chars().peekable();
-    while let Some(char) = chars.next() {
-        match char {
-            '*' => out.push_str(".*"),
-            '?' => out.push('.'),
-            '\\' => {
-                let literal = chars.next().unwrap_or('\\');
-                if literal.is_ascii() && !literal.is_ascii_alphanumeric() {
-                    out.push('\\');
-                }
-                out.push(literal);
-            }
-            '[' => {
-                out.push('[');
-                if chars.peek() == Some(&'!') {
-                    chars.next();
-                    out.push('^');
-                }
-                for inner in chars.by_ref() {
-                    out.push(inner);
-                    if inner == ']' {
-                        break;
-                    }
-                }
-            }
-            char if char.is_ascii_alphanumeric() || !char.is_ascii() => out.push(char),
-            char => {
-                out.push('\\');
-                out.push(char);
-            }
-        }
-    }
-    out.push('$');
-    regex::find(&out, name).is_some()
+    let expression = fx_formats::glob::regex(pattern, false);
+    regex::find(&format!("^{expression}$"), name).is_some()
 }
 
 fn find_up(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {

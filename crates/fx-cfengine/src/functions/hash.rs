@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use fx_crypto::digest::Algorithm;
 use fx_host::{HostError, Look, limits};
-use fx_resources::digest::Algorithm;
 use sha2::Digest;
 
 use crate::eval::Context;
@@ -66,7 +66,7 @@ pub(crate) fn hash_to_int(_: &mut Context<'_>, Given { args, .. }: Given<'_>) ->
 }
 
 fn log_unopened(ctx: &Context<'_>, file: &str, error: &HostError) {
-    let why = crate::load::reason(error);
+    let why = crate::reason::reason(error);
     ctx.info(&format!("Cannot open file for hashing '{file}'. (fopen: {why})"));
 }
 
@@ -80,12 +80,12 @@ fn algorithm(method: &str) -> Option<Algorithm> {
 }
 
 /// A digest in hexadecimal; `None` for an unknown method.
-pub(crate) fn digest_hex(method: &str, bytes: &[u8]) -> Option<String> {
+pub fn digest_hex(method: &str, bytes: &[u8]) -> Option<String> {
     algorithm(method).map(|algorithm| algorithm.hex(bytes))
 }
 
 /// The digest of a file's content in hexadecimal; `None` for an unknown method.
-pub(crate) fn digest_of_file(
+pub fn digest_of_file(
     host: &dyn Look,
     method: &str,
     file: &Path,
@@ -95,7 +95,10 @@ pub(crate) fn digest_of_file(
     if size > limits::DIGEST {
         return Some(Err(HostError::TooLarge { path: file.to_owned(), limit: limits::DIGEST }));
     }
-    Some(algorithm.hex_of_file(host, file))
+    let digest = host.open(file).and_then(|mut content| {
+        algorithm.hex_of(&mut content).map_err(|error| HostError::io("read", file, error))
+    });
+    Some(digest)
 }
 
 #[cfg(test)]

@@ -542,8 +542,7 @@ fn map_array(ctx: &mut Context<'_>, name: &str, call: &Rc<Call>) -> FnResult {
 // The output of a command that is given the data, line by line: each JSON in it becomes one
 // element, over as many lines as it takes.
 fn json_pipe(ctx: &Context<'_>, command: &str, json: &Json) -> FnResult {
-    let spec = crate::agent::promise::commands::spec_for(ctx, command, false)
-        .stdin(json.pretty().into_bytes());
+    let spec = crate::command::spec_for(ctx, command, false).stdin(json.pretty().into_bytes());
     let output = match ctx.in_evaluation("mapdata", |act| act.run(&spec)) {
         Ok(ended) if !ended.stdout.is_empty() => crate::text::decode(&ended.stdout),
         _ => {

@@ -20,7 +20,7 @@ pub(crate) fn host2ip(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> F
     // What does not resolve is given back as it is.
     let first = arg(args, 0);
     let found = ctx.host().resolve(first).unwrap_or_else(|error| {
-        let why = crate::wording::bare_reason(&error);
+        let why = crate::reason::bare_reason(&error);
         ctx.info(&format!(
             "Unable to lookup hostname '{first}' or cfengine service. (getaddrinfo: {why})"
         ));

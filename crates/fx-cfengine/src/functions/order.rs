@@ -1,8 +1,9 @@
 //! How the original sorts: what comes before what by kind of text, and its merge sort, which
 //! puts the later of two equal texts first.
 
-use super::address::address;
 use crate::text::{Str, encode};
+
+use super::address::address;
 
 /// Whether one text comes before another.
 pub(super) fn less(mode: &str, left: &str, right: &str) -> bool {

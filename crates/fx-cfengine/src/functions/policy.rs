@@ -308,7 +308,7 @@ fn peers(ctx: &Context<'_>, name: &str, args: &[Rval]) -> FnResult {
 }
 
 /// Classes and variables as templates see them; or the variables of one bundle.
-pub(crate) fn default_template_data(ctx: &Context<'_>, bundle: Option<&str>) -> Json {
+pub fn default_template_data(ctx: &Context<'_>, bundle: Option<&str>) -> Json {
     let scope_json = |scope: &str| -> Option<Object> {
         let mut object = Object::new();
         ctx.vars.scope(scope)?;

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use crate::agent::promise::module_protocol::Module;
 use crate::eval::Context;
 use crate::eval::value::{DataType, Value};
 use crate::json::{Json, Object, put};
+use crate::module_protocol::Module;
 use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, decode, encode, int_from, path, real_from};
@@ -95,7 +95,7 @@ pub(crate) fn regline(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> F
             if ctx.host().stat(&path(arg(args, 1))).is_ok_and(|meta| meta.is_dir()) {
                 ctx.error(&format!(
                     "In function 'regline', error reading from file. (getline: {})",
-                    crate::load::reason(&error)
+                    crate::reason::reason(&error)
                 ));
             }
             false
@@ -146,7 +146,7 @@ pub(super) fn read(ctx: &Context<'_>, file: &str, max: i64) -> Option<String> {
             Some(decode(&bytes))
         }
         Err(error) => {
-            let reason = crate::load::reason(&error);
+            let reason = crate::reason::reason(&error);
             if ctx.checks_only() {
                 ctx.error(&format!("Could not examine file '{file}'"));
             } else if ctx.host().stat(&path(file)).is_ok() {
@@ -336,7 +336,7 @@ fn count(ctx: &Context<'_>, args: &[Rval]) -> FnResult {
         Err(error) => {
             ctx.error(&format!(
                 "File '{file}' could not be read in countlinesmatching(). (fopen: {})",
-                crate::load::reason(&error)
+                crate::reason::reason(&error)
             ));
             text("0")
         }
@@ -352,7 +352,7 @@ fn fields(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
         Err(error) => {
             ctx.error(&format!(
                 "File '{file}' could not be read in getfields(). (fopen: {})",
-                crate::load::reason(&error)
+                crate::reason::reason(&error)
             ));
             return None;
         }

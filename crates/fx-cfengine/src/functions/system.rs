@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use fx_host::Spec;
 
-use crate::agent::promise::commands::{UNSET, is_executable, spec_for};
-use crate::agent::promise::module_protocol::{Module, command_arg0};
-use crate::agent::promise::processes;
+use crate::command::{UNSET, command_arg0, is_executable, spec_for, unstarted};
 use crate::eval::Context;
 use crate::json::{Json, Object};
+use crate::module_protocol::Module;
 use crate::policy::Rval;
+use crate::process_table;
 use crate::regex;
 use crate::text::{decode, int_from, os, path};
 
@@ -111,14 +111,14 @@ pub(crate) fn usemodule(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) ->
 /// `processexists`.
 pub(crate) fn processexists(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
     let first = arg(args, 0);
-    let table = processes::table(ctx);
+    let table = process_table::table(ctx);
     truth(table.iter().any(|process| regex::find(first, process.command()).is_some()))
 }
 
 /// `findprocesses`.
 pub(crate) fn findprocesses(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
     let first = arg(args, 0);
-    let table = processes::table(ctx);
+    let table = process_table::table(ctx);
     // Each find is put before those that are there.
     let found =
         table.iter().rev().filter(|process| regex::find(first, process.command()).is_some()).map(
@@ -137,7 +137,7 @@ pub(crate) fn matching_packages(
     ctx: &mut Context<'_>,
     Given { name, args, .. }: Given<'_>,
 ) -> FnResult {
-    crate::agent::promise::packages::matching(ctx, name, args)
+    crate::packages::matching(ctx, name, args)
 }
 
 /// `sysctlvalue`.
@@ -192,7 +192,7 @@ fn proc_root(ctx: &Context<'_>) -> String {
 }
 
 fn unread(file: &str, error: &fx_host::HostError) -> String {
-    format!("Error while reading file '{file}' ({})", crate::load::reason(error))
+    format!("Error while reading file '{file}' ({})", crate::reason::reason(error))
 }
 
 fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, depth: u32) {
@@ -218,7 +218,7 @@ fn sysctl_tree(ctx: &Context<'_>, dir: &str, prefix: &str, out: &mut Object, dep
 
 impl Context<'_> {
     /// A command line of policy as a program to start, in the directory we were started in.
-    pub(crate) fn command_spec(&self, line: &str, shell: bool) -> Spec {
+    pub fn command_spec(&self, line: &str, shell: bool) -> Spec {
         Spec { output_limit: OUTPUT, ..spec_for(self, line, shell) }
     }
 }
@@ -256,13 +256,8 @@ fn exec(ctx: &mut Context<'_>, name: &str, args: &[Rval]) -> FnResult {
     let mut spec = ctx.command_spec(command, shell);
     let select = if args.len() > 2 { arg(args, 2) } else { "both" };
     spec.merge_stderr = select == "both";
-    let ended = match ctx.in_evaluation(name, |act| act.run(&spec)) {
-        Ok(ended) => ended,
-        Err(error) => {
-            ctx.error(&format!("Couldn't open pipe to command '{command}'. (cf_popen: {error})"));
-            return None;
-        }
-    };
+    let ended = ctx.in_evaluation(name, |act| act.run(&spec));
+    let ended = ended.unwrap_or_else(|error| unstarted(command, &error));
     if ended.truncated {
         ctx.warning(&format!(
             "{name} '{command}' printed more than {OUTPUT} bytes; the rest is not used"
@@ -296,9 +291,8 @@ fn returns_zero(ctx: &mut Context<'_>, args: &[Rval]) -> FnResult {
         return truth(false);
     }
     let spec = ctx.command_spec(command, shell);
-    let Ok(ended) = ctx.in_evaluation("returnszero", |act| act.run(&spec)) else {
-        return truth(false);
-    };
+    let ended = ctx.in_evaluation("returnszero", |act| act.run(&spec));
+    let ended = ended.unwrap_or_else(|error| unstarted(command, &error));
     // What a shell says is seen, what a command says only by whoever asked to be informed.
     if shell || ctx.logs(fx_engine::Level::Info) {
         if !ended.stdout.is_empty() {

@@ -3,8 +3,9 @@
 //! Commas and colons may be missing in places, keys may be bare words, escapes are reduced
 //! twice in values. A number is read as the original reads it, up to what may follow one.
 
-use super::{Json, Object, put};
 use crate::text::Str;
+
+use super::{Json, Object, put};
 
 /// Deepest nesting that is read.
 const MAX_DEPTH: usize = 200;

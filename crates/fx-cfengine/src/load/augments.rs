@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use super::host_data;
 use crate::eval::classes::ClassScope;
 use crate::eval::value::{DataType, Value, Variable};
 use crate::eval::vars::Ref;
@@ -11,6 +10,8 @@ use crate::json::{Json, Object};
 use crate::policy::scope_key;
 use crate::regex;
 use crate::text::{Str, decode, path};
+
+use super::host_data;
 
 /// Deepest chain of augments that name each other.
 const MAX_DEPTH: usize = 20;

@@ -302,7 +302,6 @@ pub(crate) fn runnable(policy: &Policy, require_comments: bool) -> Vec<Problem> 
 /// unknown at parse time are checked, and variables get values.
 pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
     use crate::eval::frames::Frame;
-    use crate::outcome::Outcome;
     let policy = Rc::clone(&ctx.policy);
     let mut anchors: Vec<(Str, Str)> = Vec::new();
     for bundle in &policy.bundles {
@@ -321,15 +320,14 @@ pub(crate) fn recheck(ctx: &mut crate::eval::Context<'_>) {
                     continue;
                 }
                 let before = ctx.vars.changes.get();
-                ctx.expand_promise(promise, &mut |ctx, expanded| {
+                ctx.for_each_turn(promise, &mut |ctx, expanded| {
                     check_attributes(ctx, &expanded.promise, &expanded.attributes);
                     note_anchor(ctx, &expanded.promise, &expanded.attributes, &mut anchors);
                     if vars {
-                        crate::agent::promise::vars::keep(ctx, expanded);
+                        crate::promise::vars::keep(ctx, expanded);
                     }
-                    Outcome::Kept
                 });
-                crate::agent::resolve::note_resolved(promise, before);
+                crate::eval::resolve::note_resolved(promise, before);
                 if ctx.stopped() {
                     return;
                 }

@@ -150,7 +150,7 @@ impl Context<'_> {
     }
 
     /// What `body agent control` asks for before evaluation begins.
-    pub(crate) fn keep_agent_control(&mut self) {
+    pub fn keep_agent_control(&mut self) {
         self.check_access();
         if self.stopped() {
             return;

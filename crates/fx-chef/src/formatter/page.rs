@@ -1,5 +1,5 @@
 //! The page a formatter writes on: indentation, lines that are begun and continued later, and
-//! streams, whose lines stay together. It knows no resources; the rows tell it what to write.
+//! streams, whose lines stay together. It knows no resources; it writes what the rows give it.
 
 /// Whom a piece of text belongs to: a change of stream begins a new line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -27,7 +27,7 @@ pub(super) fn add(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) 
         all.insert("address_sizes".into(), json!(sizes.split(", ").collect::<Vec<_>>()));
     }
     all.insert("cpus".into(), json!(threads));
-    // A machine with one processor is told to have none on line.
+    // Of a machine with one processor none is reported as on line.
     all.insert("cpus_online".into(), json!(if threads == 1 { 0 } else { threads }));
     all.insert("threads_per_core".into(), json!((threads / cores).max(1)));
     all.insert("cores_per_socket".into(), json!(cores / sockets));

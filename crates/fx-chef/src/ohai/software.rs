@@ -54,7 +54,7 @@ fn rpms(host: &dyn Look) -> Map<String, J> {
     asked.map(|ended| read_rpms(&String::from_utf8_lossy(&ended.stdout))).unwrap_or_default()
 }
 
-/// Of a package that is there several times the last is told, and all in a list.
+/// Of a package that is there several times the last is reported, and all in a list.
 fn read_rpms(list: &str) -> Map<String, J> {
     let mut out: Map<String, J> = Map::new();
     for line in list.lines() {

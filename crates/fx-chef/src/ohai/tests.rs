@@ -1,4 +1,4 @@
-//! Attributes on machines made of files, as ohai 18 tells them.
+//! Attributes on machines made of files, as ohai 18 prints them.
 
 use fx_host::{Address, Interface, MemoryHost, Neighbour, Route};
 use serde_json::{Value as J, json};

@@ -58,7 +58,7 @@ pub struct Emitter {
     /// The last character written was white, or began a line.
     whitespace: bool,
     indention: bool,
-    /// A block scalar ended with empty lines: the end of the document has to be told.
+    /// A block scalar ended with empty lines: the end of the document must be marked.
     open_ended: bool,
     in_map: bool,
     is_key: bool,

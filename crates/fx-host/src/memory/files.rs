@@ -56,7 +56,7 @@ impl State {
         if found.name.is_empty() { Err(libc::EBUSY) } else { Ok(found) }
     }
 
-    // Asked last, as the kernel does: a missing or taken name is told to anybody.
+    // Asked last, as the kernel does: a missing or taken name is an error for anybody.
     pub(super) fn writable(&self, place: &Found) -> std::result::Result<(), Errno> {
         let allowed = self.caller().may(self.tree.get(place.parent), WRITE | 1);
         if allowed { Ok(()) } else { Err(libc::EACCES) }

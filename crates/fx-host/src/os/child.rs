@@ -1,6 +1,6 @@
 //! The child runner: starts a command under its rules and sees it to the end.
 //!
-//! Own process group, input closed or piped, output bounded and told line by line, a time
+//! Own process group, input closed or piped, output bounded and handed on line by line, a time
 //! limit that ends the whole group, no zombies, privileges dropped for good and checked.
 //! A grandchild that keeps the pipe open after the child's end does not hold us up.
 
@@ -23,7 +23,7 @@ use crate::{Ended, Exit, HostError, Line, Program, Result, Spec, Stdin, Stream};
 
 /// Time between TERM and KILL.
 const GRACE: Duration = Duration::from_secs(2);
-/// Most bytes of one line that are told.
+/// Most bytes of one line that are handed on.
 const MAX_LINE: usize = 1 << 20;
 /// Longest wait between two looks at the clock and the wish to stop.
 const SLICE: Duration = Duration::from_millis(50);
@@ -320,7 +320,7 @@ impl Output {
         self.kept.extend_from_slice(&bytes[..bytes.len().min(room)]);
         self.truncated |= bytes.len() > room;
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            // A line without end is told in part, so that memory stays bounded.
+            // A line without end is handed on in part, so that memory stays bounded.
             let room = MAX_LINE.saturating_sub(self.line.len());
             self.line.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {

@@ -81,7 +81,7 @@ pub(super) fn start(command: &mut Command) -> io::Result<(Child, Awaited)> {
     Ok((child, Awaited(pid)))
 }
 
-/// What a command left behind, told apart from our other children.
+/// What a command left behind, distinguished from our other children.
 pub(super) struct Adopted {
     /// Our children before it started.
     pub(super) before: BTreeSet<i32>,

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, openat, readli
 
 use super::{Layer, Sandbox, reading};
 
-/// Most paths that are told.
+/// Most paths that are reported.
 const MOST: usize = 1_000_000;
 /// Longest path that the machine could name in one call.
 const LONGEST: usize = 4095;

@@ -232,7 +232,7 @@ fn first_process(prepared: &[Ready], ours: i32, line: i32, net: bool, lock: &Loc
     }
     // SAFETY: the byte outlives its call, the rest are numbers.
     unsafe {
-        // The thread that made the box may end before it; from now on the socket tells.
+        // The thread that made the box may end before it; from now on the socket shows whether it is there.
         libc::prctl(libc::PR_SET_PDEATHSIG, 0);
         while libc::read(0, (&raw mut go).cast(), 1) > 0 || *libc::__errno_location() == libc::EINTR
         {

@@ -1,6 +1,8 @@
 //! Moments and spans read from text and written by formats. Names of days and months are
 //! English, as in the original.
 
+use fx_formats::strftime::translate;
+
 use super::Evaluated;
 use super::error::Flow;
 
@@ -232,16 +234,20 @@ pub(crate) fn strftime(nanos: i128, format: &str, zone: Option<&str>) -> Evaluat
             .map_err(|_| Flow::raw(format!("Illegal timezone '{name}'")))?,
     };
     let fraction = nanos.rem_euclid(SECOND);
-    let format = format
-        .replace("%L", &format!("{:03}", fraction / 1_000_000))
-        .replace("%N", &format!("{fraction:09}"))
-        .replace("%3N", &format!("{:03}", fraction / 1_000_000))
-        .replace("%6N", &format!("{:06}", fraction / 1000))
-        .replace("%9N", &format!("{fraction:09}"))
-        .replace("%c", "%a %b %e %H:%M:%S %Y")
-        .replace("%x", "%m/%d/%y")
-        .replace("%X", "%H:%M:%S")
-        .replace("%Q", "%%Q");
+    let format = translate(format, &|directive| {
+        let digits = match directive.letter {
+            Some('L') => directive.width.unwrap_or(3),
+            Some('N') => directive.width.unwrap_or(9),
+            Some('c') => return Some("%a %b %e %H:%M:%S %Y".to_owned()),
+            Some('x') => return Some("%m/%d/%y".to_owned()),
+            Some('X') => return Some("%H:%M:%S".to_owned()),
+            Some('Q') => return Some(format!("%{}", directive.text)),
+            _ => return None,
+        };
+        // Ruby writes zeros for digits that are finer than a nanosecond.
+        let nanos = format!("{fraction:09}");
+        Some(nanos.chars().chain(std::iter::repeat('0')).take(digits.min(99)).collect())
+    });
     let zoned = stamp.to_zoned(zone);
     jiff::fmt::strtime::format(&format, &zoned).map_err(|error| Flow::raw(error.to_string()))
 }
@@ -395,6 +401,7 @@ mod tests {
         assert!(matches!(stamp, Ok(1_451_703_845_678_000_000)), "{stamp:?}");
         assert!(matches!(parse_time("10:20", &["%H:%M".to_owned()], true), Ok(37_200_000_000_000)));
         assert!(matches!(strftime(0, "%F %L", None).as_deref(), Ok("1970-01-01 000")));
+        assert!(matches!(strftime(0, "%%L %2N", None).as_deref(), Ok("%L 00")));
         assert!(matches!(strfspan(90_061_000_000_000, "%D-%H:%M:%S").as_deref(), Ok("1-01:01:01")));
     }
 }

@@ -363,29 +363,5 @@ fn entry(own: &Hash, defaults: &Hash) -> Result<Entry, Refused> {
 
 /// A pattern of file names as an expression.
 pub fn glob_regex(pattern: &str) -> Regex {
-    let mut out = String::from("\\A");
-    let mut in_braces = false;
-    for c in pattern.chars() {
-        match c {
-            '*' => out.push_str("[^/]*"),
-            '?' => out.push_str("[^/]"),
-            '{' => {
-                in_braces = true;
-                out.push_str("(?:");
-            }
-            '}' if in_braces => {
-                in_braces = false;
-                out.push(')');
-            }
-            ',' if in_braces => out.push('|'),
-            '[' | ']' => out.push(c),
-            c if c.is_alphanumeric() || c == '_' || c == '-' => out.push(c),
-            c => {
-                out.push('\\');
-                out.push(c);
-            }
-        }
-    }
-    out.push_str("\\z");
-    Regex::new(&out)
+    Regex::new(&format!("\\A{}\\z", fx_formats::glob::regex(pattern, true)))
 }

@@ -12,7 +12,7 @@ use fx_source::SourceMap;
 
 use crate::{Screen, unified};
 
-/// How much is told.
+/// How much is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Verbosity {
     /// Failures and the summary.
@@ -220,7 +220,7 @@ impl Sink for Native {
                     self.say(word, text);
                 }
             }
-            // What a policy asks to be told, and what a language has to say of its text.
+            // Messages of the policy, and findings of a language about its text.
             Event::Note { code, fields, .. }
                 if [".report", ".stderr", ".print"].iter().any(|end| code.ends_with(end)) =>
             {

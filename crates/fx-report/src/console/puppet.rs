@@ -7,7 +7,7 @@ use std::io::Write;
 use fx_engine::{Event, Level, Sink};
 use fx_value::Value;
 
-/// Where the two streams go, and how much is told.
+/// Where the two streams go, and how much is printed.
 pub struct PuppetConsole {
     out: RefCell<Box<dyn Write>>,
     error: RefCell<Box<dyn Write>>,
@@ -16,7 +16,7 @@ pub struct PuppetConsole {
 }
 
 impl PuppetConsole {
-    /// A console that tells notices and what is worse.
+    /// A console that prints notices and what is worse.
     pub fn new(out: Box<dyn Write>, error: Box<dyn Write>) -> PuppetConsole {
         PuppetConsole {
             out: RefCell::new(out),

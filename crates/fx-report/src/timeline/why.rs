@@ -11,7 +11,7 @@ pub fn why(moments: &[Moment], item: &str) -> Option<String> {
     let wanted = item.to_lowercase();
     let is_wanted =
         |moment: &Moment| moment.step.is_some() && moment.label.to_lowercase().contains(&wanted);
-    // An item that was dealt with is told once, not again for each later pass.
+    // An item that was done is shown once, not again for each later pass.
     let repeated = super::repeated(moments);
     let found: Vec<usize> =
         (0..moments.len()).filter(|at| is_wanted(&moments[*at]) && !repeated[*at]).collect();

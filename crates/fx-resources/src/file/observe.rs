@@ -131,11 +131,13 @@ fn content(
     let algorithm = desired.checksum;
     let from = match &old {
         Some(old) => Some(algorithm.label(old)),
-        None => current.map(|_| algorithm.label_of_file(host, &seen.path)).transpose()?,
+        None => current
+            .map(|_| crate::digest::label_of_file(algorithm, host, &seen.path))
+            .transpose()?,
     };
     let to = match &new {
         New::Bytes(new) => algorithm.label(new),
-        New::CopyOf(source) => algorithm.label_of_file(host, source)?,
+        New::CopyOf(source) => crate::digest::label_of_file(algorithm, host, source)?,
     };
     let change = Change::of(Target::file(&seen.path), "content", from, to);
     changes.push(match &new {

@@ -286,7 +286,7 @@ fn an_unknown_owner_is_a_change_that_fails_when_made() {
 fn refused_content_never_gets_its_name() {
     let host = MemoryHost::linux();
     host.put("/etc/sudoers", "old");
-    // The checker accepts content that says "good", found where it is told to look.
+    // The checker accepts content that says "good", found under the name that it is given.
     host.on_any(|host, spec| {
         let line = spec.display();
         let path = line.strip_prefix("visudo -cf ")?;

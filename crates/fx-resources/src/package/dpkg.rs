@@ -65,6 +65,20 @@ impl Record {
         Ok(installed.or_else(|| entries.iter().find(fits)).cloned())
     }
 
+    /// Gives every paragraph with its name, in the order of names.
+    pub(super) fn each(
+        &self,
+        host: &dyn Look,
+        give: &mut dyn FnMut(&str, &Entry),
+    ) -> Result<(), Failure> {
+        for (name, entries) in self.index(host)?.iter() {
+            for entry in entries {
+                give(name, entry);
+            }
+        }
+        Ok(())
+    }
+
     /// Forgets what was read, after a command that changes the record.
     pub(super) fn forget(&self) {
         *self.cache.borrow_mut() = None;

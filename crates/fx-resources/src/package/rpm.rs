@@ -1,4 +1,4 @@
-//! The RPM database as `rpm -q` tells it, shared by dnf, yum and zypper.
+//! The RPM database as `rpm -q` prints it, shared by dnf, yum and zypper.
 
 use fx_engine::Failure;
 use fx_host::{Exit, Look};

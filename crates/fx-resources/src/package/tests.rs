@@ -1,4 +1,4 @@
-//! Packages against captured output of each manager: what is asked, read and told.
+//! Packages against captured output of each manager: what is queried, read and reported.
 
 use std::rc::Rc;
 

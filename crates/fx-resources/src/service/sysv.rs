@@ -1,4 +1,4 @@
-//! Services through init scripts: the script itself starts, stops and tells the status;
+//! Services through init scripts: the script itself starts, stops and reports the status;
 //! links in the run-level directories say whether it starts at boot.
 
 use std::path::{Path, PathBuf};

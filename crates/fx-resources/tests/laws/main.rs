@@ -14,7 +14,7 @@ use fx_engine::{Cancel, Change, Event, Ledger, Mode, Outcome, Request, Run, Sink
 use fx_host::{FaultOn, Host, MemoryHost, Program};
 use table::{Case, SECRET, cases};
 
-// Everything a sink can be told, in the forms sinks print.
+// Every event that a sink can get, in the forms sinks print.
 #[derive(Default)]
 struct Heard(RefCell<String>);
 

@@ -60,7 +60,7 @@ pub(super) fn parse(flags: &[Flag], args: &[String]) -> Result<Parsed, String> {
             let flag = match (exact, near.as_slice()) {
                 (Some(flag), _) => flag,
                 (None, []) => return Err(format!("unrecognized option '--{name}'")),
-                // The C library takes the first of those it cannot tell apart but by name.
+                // The C library takes the first of those that differ only by name.
                 (None, [first, others @ ..])
                     if others
                         .iter()

@@ -11,7 +11,7 @@ use fx_host::{FsChange, Sandbox};
 /// Lists longer than this are not read.
 const MAX_LIST: u64 = 256 << 20;
 
-/// Names with what tells them apart: a number, a version.
+/// Names with what distinguishes them: a number, a version.
 type Listed = BTreeMap<String, String>;
 
 /// One line a thing: `user added webmaster`.
