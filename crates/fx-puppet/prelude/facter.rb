@@ -145,7 +145,7 @@ module Facter
   end
   module Util
     module Resolution
-      def self.exec(c) = Facter::Core::Execution.execute(c)
+      def self.exec(c) = Facter::Core::Execution.execute(c, on_fail: nil)
       def self.which(b) = Puppet::Util.which(b)
     end
     module Config; end
@@ -155,15 +155,17 @@ module Facter
       class ExecutionFailure < StandardError; end
       def self.execute(command, options = {})
         out = Puppet::Util::Execution.execute(command, failonfail: false, combine: false)
-        if out.exitstatus == 127 && !options.key?(:on_fail)
-          raise ExecutionFailure, "Failed while executing '#{command}'"
-        end
-        out.chomp
+        out.exitstatus == 127 ? __failed(command, options) : out.chomp
       rescue Puppet::ExecutionFailure
-        raise ExecutionFailure, "Failed while executing '#{command}'" unless options.key?(:on_fail)
-        options[:on_fail]
+        __failed(command, options)
       end
-      def self.exec(command) = (execute(command) rescue "")
+      # A program that is not there gives what the caller wants then.
+      def self.__failed(command, options)
+        on_fail = options.fetch(:on_fail, :raise)
+        raise ExecutionFailure, "Failed while executing '#{command}'" if on_fail == :raise
+        on_fail
+      end
+      def self.exec(command) = execute(command, on_fail: nil)
       def self.which(bin) = Puppet::Util.which(bin)
       def self.execute_command(command, *) = [execute(command), ""]
     end
