@@ -98,10 +98,17 @@ pub(crate) fn of(host: &dyn fx_host::Host, target: &Path) -> Result<Language, St
         {
             Ok(Language::Chef)
         }
+        _ if has_manifests(host, &full) => Ok(Language::Puppet),
         _ => Err(format!(
-            "'{name}': not a policy; expected a name that ends in .cf, .pp or .rb, or a directory with manifests, cookbooks or metadata.rb"
+            "'{name}': not a policy; expected a name that ends in .cf, .pp or .rb, or a directory with .pp files, manifests, cookbooks or metadata.rb"
         )),
     }
+}
+
+/// Whether a directory has manifests by itself.
+fn has_manifests(host: &dyn fx_host::Host, dir: &Path) -> bool {
+    let is_manifest = |name: &std::ffi::OsStr| Path::new(name).extension() == Some("pp".as_ref());
+    host.list(dir).is_ok_and(|all| all.iter().any(|entry| is_manifest(&entry.name)))
 }
 
 /// Evaluates a target. The code is 0, 1, or the language's own.

@@ -13,7 +13,9 @@ use fx_host::Clock;
 use fx_source::Origin;
 use fx_value::Value;
 
-use crate::{Change, Event, Level, Mode, Outcome, Purpose, ResourceId, Sink, Why, step::Request};
+use crate::{
+    Change, Event, Level, Mode, Outcome, Purpose, ResourceId, Secrets, Sink, Why, step::Request,
+};
 
 /// Number of a step in its ledger, from one, in the order of opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,6 +91,8 @@ pub struct Ledger {
     left_out: RefCell<Vec<(PathBuf, Rc<str>)>>,
     /// Why nothing is certain: such a tree was looked at before there was a step.
     astray: RefCell<Option<Rc<str>>>,
+    /// Texts that are in nothing that is recorded.
+    secrets: Secrets,
 }
 
 /// How many counted steps ended in which way.
@@ -188,9 +192,17 @@ impl Ledger {
         self.sinks.borrow_mut().push(sink);
     }
 
-    /// Tells all watchers.
+    /// The texts that are hidden in whatever is recorded from now on.
+    pub fn secrets(&self) -> &Secrets {
+        &self.secrets
+    }
+
+    /// Passes an event to all watchers, without the texts of secrets.
     pub fn emit(&self, event: &Event<'_>) {
-        self.each_sink(|sink| sink.event(event));
+        if self.secrets.is_empty() {
+            return self.each_sink(|sink| sink.event(event));
+        }
+        self.secrets.pass(event, &|event| self.each_sink(|sink| sink.event(event)));
     }
 
     /// Has all watchers show what they hold back.
@@ -248,7 +260,7 @@ impl Ledger {
             closed: false,
             elapsed: Duration::ZERO,
         };
-        let step = self.located(step);
+        let step = self.without_secrets(self.located(step));
         open.push(id);
         self.opened_at.borrow_mut().push(clock.monotonic());
         steps.push(step);
@@ -316,6 +328,14 @@ impl Ledger {
         step
     }
 
+    /// A new step as it may be recorded.
+    fn without_secrets(&self, mut step: Step) -> Step {
+        if let Cow::Owned(name) = self.secrets.shown(&step.resource.name) {
+            step.resource.name = name.into();
+        }
+        step
+    }
+
     /// Says that a guard or function was not called: what is said of the step that is open
     /// and of later ones may rest on a wrong answer.
     pub fn guard_not_run(&self) {
@@ -370,6 +390,7 @@ impl Ledger {
                 outcome
             }
         };
+        let outcome = self.secrets.shown_outcome(outcome);
         loop {
             let Some(top) = self.open.borrow_mut().pop() else { return };
             let began = self.opened_at.borrow_mut().pop().unwrap_or_default();

@@ -99,7 +99,8 @@ impl Entry {
         source: Source,
         message: &Message,
     ) -> Entry {
-        let (weight, words) = (weight.into(), words(message).into());
+        let words = run.ledger.secrets().shown(&words(message)).into();
+        let weight = weight.into();
         Entry { weight, source, words, time: run.look().now(), place: None, tag: None }
     }
 

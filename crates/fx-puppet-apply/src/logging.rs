@@ -533,7 +533,8 @@ fn command_line(exec: &Exec) -> String {
     match &exec.desired.command {
         Some(fx_host::Program::Shell(line)) => line.to_string_lossy().into_owned(),
         Some(fx_host::Program::Argv(words)) => {
-            words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+            let words = words.iter().map(|word| format!("{:?}", word.to_string_lossy()));
+            format!("[{}]", words.collect::<Vec<_>>().join(", "))
         }
         None => String::new(),
     }

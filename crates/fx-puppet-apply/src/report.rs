@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use fx_engine::Level;
+use fx_engine::{Level, Secrets};
 use fx_formats::yaml::emit::Node;
 use fx_formats::yaml::psych;
 use fx_formats::{base64, hex};
@@ -154,6 +154,20 @@ fn parts(path: &str, reference: &str) -> Vec<String> {
     parts
 }
 
+/// Replaces the texts of secrets in data.
+fn hide(data: &mut Json, secrets: &Secrets) {
+    match data {
+        Json::String(text) => {
+            if let std::borrow::Cow::Owned(shown) = secrets.shown(text) {
+                *text = shown;
+            }
+        }
+        Json::Array(items) => items.iter_mut().for_each(|item| hide(item, secrets)),
+        Json::Object(fields) => fields.values_mut().for_each(|value| hide(value, secrets)),
+        _ => {}
+    }
+}
+
 /// A resource as the report has it.
 struct Row<'a> {
     reference: String,
@@ -170,19 +184,21 @@ struct Row<'a> {
 
 impl Row<'_> {
     /// The resource with its events, which begin when the run began.
-    fn node<'r>(&'r self, events: &'r [Json], began: &'r str) -> Node<'r> {
+    fn node<'r>(&'r self, events: &'r [Json], began: &'r str, secrets: &Secrets) -> Node<'r> {
         use psych::{flag, float, integer, list, map, null, text};
         let status = self.status;
+        let shown = |name: &'r str| text(secrets.shown(name));
+        let path = parts(self.path, &self.reference).into_iter();
         let count = |number: usize| integer(i64::try_from(number).unwrap_or(i64::MAX));
         let place = self.place.as_ref();
         map([
-            ("title", text(self.title)),
+            ("title", shown(self.title)),
             ("file", place.map_or_else(null, |(file, _)| text(file))),
             ("line", place.map_or_else(null, |(_, line)| integer(i64::from(*line)))),
-            ("resource", text(&self.reference)),
+            ("resource", shown(&self.reference)),
             ("resource_type", text(self.kind)),
             ("provider_used", self.provider.as_deref().map_or_else(null, text)),
-            ("containment_path", list(parts(self.path, &self.reference).into_iter().map(text))),
+            ("containment_path", list(path.map(|part| text(secrets.shown(&part).into_owned())))),
             ("evaluation_time", float(status.took)),
             ("tags", list(self.tags.iter().map(|tag| text(&**tag)))),
             ("time", text(began)),
@@ -199,11 +215,18 @@ impl Row<'_> {
     }
 
     /// Writes the lines of the resource, which stand under the key `resource_statuses`.
-    fn write(&self, began: &str, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, began: &str, secrets: &Secrets, out: &mut dyn Write) -> io::Result<()> {
         const HEAD: &str = "---\nresource_statuses:\n";
-        let events = self.status.events.iter().map(|event| event_json(self.low, event, began));
-        let events: Vec<Json> = events.collect();
-        let status = psych::map([(self.reference.as_str(), self.node(&events, began))]);
+        let mut events: Vec<Json> =
+            self.status.events.iter().map(|event| event_json(self.low, event, began)).collect();
+        if !secrets.is_empty() {
+            for event in &mut events {
+                hide(event, secrets);
+            }
+        }
+        let node = self.node(&events, began, secrets);
+        let reference = secrets.shown(&self.reference);
+        let status = psych::map([(&*reference, node)]);
         let text = psych::written(&psych::map([("resource_statuses", status)]));
         out.write_all(text.strip_prefix(HEAD).unwrap_or(&text).as_bytes())
     }
@@ -222,6 +245,7 @@ impl<'a> Account<'a> {
             return out.write_all(b"resource_statuses: {}\n");
         }
         out.write_all(b"resource_statuses:\n")?;
+        let secrets = compiled.run().ledger.secrets();
         let began = moment(self.began);
         for (resource, status, path, tags) in &self.all {
             let is_declared = !compiled.is_placeless(&resource.low);
@@ -238,7 +262,7 @@ impl<'a> Account<'a> {
                 tags,
                 status,
             };
-            row.write(&began, out)?;
+            row.write(&began, secrets, out)?;
         }
         let mut known: Option<(&str, Option<String>)> = None;
         for one in self.generated {
@@ -263,7 +287,7 @@ impl<'a> Account<'a> {
                 tags: &common.tags,
                 status,
             };
-            row.write(&began, out)?;
+            row.write(&began, secrets, out)?;
         }
         let status = Status { skipped: self.left_out, ..Status::default() };
         for (kind, title) in self.defaults() {
@@ -279,7 +303,7 @@ impl<'a> Account<'a> {
                 tags: &[low.as_str().into(), title.into()],
                 status: &status,
             };
-            row.write(&began, out)?;
+            row.write(&began, secrets, out)?;
         }
         Ok(())
     }
@@ -388,6 +412,8 @@ impl<'a> Account<'a> {
 
     /// The whole account.
     pub(super) fn report(&self, compiled: &Compiled, out: &mut dyn Write) -> io::Result<()> {
+        let mut logs = Json::from(self.log_json());
+        hide(&mut logs, compiled.run().ledger.secrets());
         let mut metrics = Map::new();
         for (name, rows) in self.metrics() {
             let mut label = name.to_owned();
@@ -407,7 +433,7 @@ impl<'a> Account<'a> {
             "noop": self.noop,
             "noop_pending": pending,
             "environment": compiled.settings().environment,
-            "logs": self.log_json(),
+            "logs": logs,
             "metrics": metrics,
         });
         let text = psych::document(&whole);

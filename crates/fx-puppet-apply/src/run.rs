@@ -173,7 +173,7 @@ fn finish<'a>(
     if let Some(file) = transaction.state.new_file() {
         transaction.log(Level::Info, &Message::CreatingStateFile(file.to_owned()));
     }
-    if let Err(error) = run.own_state(|act| transaction.state.write(act)) {
+    if let Err(error) = run.own_state(|act| transaction.state.write(act, run.ledger.secrets())) {
         let text = format!("Could not write state: {error}");
         run.ledger.message(Level::Error, &text, &Origin::default());
     }

@@ -161,8 +161,12 @@ impl State {
         out
     }
 
-    /// Writes the state.
-    pub(super) fn write(&self, host: &dyn Act) -> Result<(), fx_host::HostError> {
+    /// Writes the state, without the texts of secrets.
+    pub(super) fn write(
+        &self,
+        host: &dyn Act,
+        secrets: &fx_engine::Secrets,
+    ) -> Result<(), fx_host::HostError> {
         let Some(file) = &self.file else { return Ok(()) };
         if let Some(dir) = file.parent() {
             fx_resources::directory::make_parents(host, &dir.join("x"), 0o755).map_err(
@@ -177,7 +181,7 @@ impl State {
         }
         let options =
             fx_host::WriteOptions { mode: Some(0o660), ..fx_host::WriteOptions::default() };
-        host.write(file, self.text().as_bytes(), &options)
+        host.write(file, secrets.shown(&self.text()).as_bytes(), &options)
     }
 }
 

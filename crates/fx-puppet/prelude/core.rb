@@ -143,6 +143,10 @@ module Puppet
     def values(*) = self
     def interpolate(name) = Puppet[name]
     def include?(_name) = true
+    def valid?(_name) = true
+    def set_by_cli?(name) = Puppet::Bridge.set_by_cli?(name.to_s)
+    def set_by_config?(name, *) = Puppet::Bridge.set_by_config?(name.to_s)
+    def which_configuration_file = Puppet[:config]
     def each = nil
   end
   class RunMode
@@ -217,7 +221,14 @@ module Puppet
   end
   module Resource_; end
 
-  module SSL; end
+  module SSL
+    # A connection is checked by the machine's own certificates.
+    class SSLProvider
+      def create_insecure_context(*, **) = nil
+      def create_root_context(*, **) = nil
+      def load_context(*, **) = nil
+    end
+  end
   module Network; end
   module Indirector; end
   module Interface_; end
@@ -225,7 +236,20 @@ module Puppet
     class LookupError < Puppet::PreformattedError; end
     class RecursiveLookupError < LookupError; end
   end
-  module HTTP; end
+  module HTTP
+    class HTTPError < Puppet::Error; end
+    class ConnectionError < HTTPError; end
+    class RouteError < HTTPError; end
+    class ProtocolError < HTTPError; end
+    class SerializationError < HTTPError; end
+    class ResponseError < HTTPError
+      attr_reader :response
+      def initialize(response)
+        super(response.reason)
+        @response = response
+      end
+    end
+  end
   module Provider_; end
   module GettextConfig
     def self.method_missing(*) = nil

@@ -9,6 +9,10 @@ module Puppet
   end
   class Application
     def self.run_mode(*) = nil
+    # A run is not cut short by a resource: the rest has its turn.
+    def self.stop! = nil
+    def self.stop_requested? = false
+    def self.restart! = nil
   end
   module Reports
     def self.register_report(*) = nil

@@ -19,7 +19,7 @@ module Facter
       begin
         v = r.value
       rescue StandardError => e
-        Puppet.err("Facter: Error while resolving custom fact fact='#{name}', resolution='<anonymous>': #{e.message}")
+        Puppet.err("Facter: Error while resolving custom fact fact='#{name}', resolution='#{r.label}': #{e.message}")
         next
       end
       return v unless v.nil?
@@ -37,8 +37,10 @@ module Facter
     files.each do |file|
       begin
         load(file)
-      rescue ScriptError, StandardError => e
-        Puppet.err("Facter: error while loading #{file}: #{e.message.lines.first.to_s.chomp}")
+      rescue ScriptError => e
+        Puppet.err("Facter: Error loading fact #{file}: #{e.message}")
+      rescue StandardError => e
+        Puppet.err("Facter: error while resolving custom facts in #{file} #{e.message}")
       end
     end
     names = FACTS.keys
@@ -78,6 +80,7 @@ module Facter
   class Resolution
     def initialize(name, options)
       @name = name
+      @label = options[:name]
       @confines = []
       @weight = options[:weight]
       @type = options[:type]
@@ -91,8 +94,12 @@ module Facter
     def confine(*args, &block)
       @confines << (block && args.empty? ? block : args.first.is_a?(Hash) ? args.first : [args.first, block])
     end
+    # What messages call it.
+    def label = @label || "<anonymous>"
     def timeout=(_t); end
-    def name=(_n); end
+    def name=(name)
+      @label = name
+    end
     def on_flush = nil
     def chunk(name, options = {}, &block) = @chunks << [name, block, Array(options[:require])]
     def aggregate(&block) = @aggregate = block
@@ -138,7 +145,7 @@ module Facter
   end
   module Util
     module Resolution
-      def self.exec(c) = Facter::Core::Execution.execute(c)
+      def self.exec(c) = Facter::Core::Execution.execute(c, on_fail: nil)
       def self.which(b) = Puppet::Util.which(b)
     end
     module Config; end
@@ -148,15 +155,17 @@ module Facter
       class ExecutionFailure < StandardError; end
       def self.execute(command, options = {})
         out = Puppet::Util::Execution.execute(command, failonfail: false, combine: false)
-        if out.exitstatus == 127 && !options.key?(:on_fail)
-          raise ExecutionFailure, "Failed while executing '#{command}'"
-        end
-        out.chomp
+        out.exitstatus == 127 ? __failed(command, options) : out.chomp
       rescue Puppet::ExecutionFailure
-        raise ExecutionFailure, "Failed while executing '#{command}'" unless options.key?(:on_fail)
-        options[:on_fail]
+        __failed(command, options)
       end
-      def self.exec(command) = (execute(command) rescue "")
+      # A program that is not there gives what the caller wants then.
+      def self.__failed(command, options)
+        on_fail = options.fetch(:on_fail, :raise)
+        raise ExecutionFailure, "Failed while executing '#{command}'" if on_fail == :raise
+        on_fail
+      end
+      def self.exec(command) = execute(command, on_fail: nil)
       def self.which(bin) = Puppet::Util.which(bin)
       def self.execute_command(command, *) = [execute(command), ""]
     end

@@ -51,11 +51,16 @@ module Puppet
       class PSensitiveType
         class Sensitive
           def initialize(value) = @value = value
-          def unwrap = @value
+          # What is taken out is plain text, which the record has to hide by itself.
+          def unwrap
+            Puppet::Bridge.unwrapped(@value)
+            @value
+          end
+
           def to_s = "Sensitive [value redacted]"
           def inspect = "#<Sensitive [value redacted]>"
           def hash = @value.hash
-          def ==(other) = other.is_a?(Sensitive) && other.unwrap == @value
+          def ==(other) = other.is_a?(Sensitive) && other.instance_variable_get(:@value) == @value
           alias eql? ==
         end
       end

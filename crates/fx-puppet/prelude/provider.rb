@@ -150,5 +150,22 @@ module Puppet
     class Package < Provider; end
     class NameService < Provider; end
     class Confine; end
+
+    # One program of a provider, searched when it is run.
+    class Command
+      attr_reader :name, :executable
+      def initialize(name, executable, resolver, executor, options = {})
+        @name = name
+        @executable = executable
+        @resolver = resolver
+        @executor = executor
+        @options = options
+      end
+      def execute(*args)
+        path = @resolver.which(@executable)
+        raise Puppet::MissingCommand, "Command #{@name} is missing" unless path
+        @executor.execute([path] + args.flatten, { failonfail: true, combine: true }.merge(@options))
+      end
+    end
   end
 end

@@ -1,6 +1,12 @@
 # Helpers that modules call by the names of the original: Puppet::Util and Puppet::FileSystem.
 module Puppet
   module Util
+    def self.withumask(mask)
+      before = File.umask(mask)
+      yield
+    ensure
+      File.umask(before) if before
+    end
     def self.uid(v) = v.to_s =~ /\A\d+\z/ ? v.to_i : (Etc.getpwnam(v.to_s).uid rescue nil)
     def self.gid(v) = v.to_s =~ /\A\d+\z/ ? v.to_i : (Etc.getgrnam(v.to_s).gid rescue nil)
     LATER = { FileType: "parsed", FileParsing: "parsed", IniConfig: "ini" }.freeze
@@ -96,7 +102,12 @@ module Puppet
       def debug_once(message, *) = nil
       def puppet_deprecation_warning(message, options = {}) = Puppet.puppet_deprecation_warning(message, options)
     end
+    class Log
+      def self.level = Puppet[:log_level].to_s.to_sym
+      def self.levels = Puppet::LEVELS
+    end
     module Warnings
+      def self.debug_once(_message, *) = nil
       def self.warnonce(message, *) = Puppet.warn_once(:w, message, message)
       def warnonce(message, *) = Puppet.warn_once(:w, message, message)
       def debug_once(message, *) = nil
@@ -241,6 +252,7 @@ module Puppet
     def self.exist?(p) = File.exist?(p.to_s)
     def self.file?(p) = File.file?(p.to_s)
     def self.directory?(p) = File.directory?(p.to_s)
+    def self.dir_exist?(p) = File.exist?(File.dirname(p.to_s))
     def self.symlink?(p) = File.symlink?(p.to_s)
     def self.executable?(p) = File.executable?(p.to_s)
     def self.read(p, **) = File.read(p.to_s)

@@ -310,6 +310,17 @@ module Puppet
           end
         end
       end
+      # What its author says of it and of its attributes.
+      def __docs
+        attributes = __params.merge(__props).map { |name, k| [name.to_s, __plain_doc(k.doc)] }
+        [["", __plain_doc(doc || @doc)]] + attributes
+      end
+      # A text without the indent of the file it is written in.
+      def __plain_doc(text)
+        text = text.to_s
+        indent = text.lines.drop(1).reject { |l| l.strip.empty? }.map { |l| l[/\A */].size }.min || 0
+        text.lines.map { |l| l.sub(/\A {0,#{indent}}/, "") }.join.strip
+      end
       def __info
         keys = key_attributes
         pats = respond_to?(:title_patterns) ? (title_patterns rescue []) : []

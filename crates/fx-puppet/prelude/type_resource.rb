@@ -144,7 +144,8 @@ module Puppet
     def type = self.class.name
     def path = @__path || ref
     def pathbuilder = [ref]
-    def noop? = !!@noop
+    # What the resource says, or else the run.
+    def noop? = @noop.nil? ? !!Puppet[:noop] : @noop.to_s == "true"
     def managed?
       properties.any? { |p| p.should && p.class.name != :ensure } ||
         !!(property(:ensure) && property(:ensure).shouldorig)

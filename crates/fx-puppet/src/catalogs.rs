@@ -111,7 +111,10 @@ pub fn catalog(
         trace: request.trace,
     };
     let run = machine.run;
-    let texts = manifests(run.look(), &request.manifest)?;
+    // An environment need not have manifests; a manifest that is named must be there.
+    let is_bare =
+        !request.given.contains_key("manifest") && run.look().lstat(&request.manifest).is_err();
+    let texts = if is_bare { Vec::new() } else { manifests(run.look(), &request.manifest)? };
     let evaluator = Evaluator::new(machine, settings);
     evaluator.compile(&texts)?;
     evaluator.catalog_text(run.look().now().secs)

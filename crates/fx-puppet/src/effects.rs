@@ -9,6 +9,8 @@ use std::rc::Rc;
 use fx_engine::{Accounted, Event, Run};
 use fx_host::{Host, Record, RecordingHost};
 
+use crate::value::Value;
+
 /// Who acts now, and whether it has to be recorded.
 #[derive(Default)]
 pub(crate) struct Effects {
@@ -63,4 +65,15 @@ pub(crate) fn recorder(
 ) -> RecordingHost<'static> {
     let effects = Rc::clone(effects);
     RecordingHost::shared(host, move |record| effects.heard(run, &record))
+}
+
+/// Hides the texts of a secret that policy took out of its cover, in whatever is recorded.
+pub(crate) fn learn(run: Run<'_>, value: &Value) {
+    match value {
+        Value::String(text) => run.ledger.secrets().learn(text),
+        Value::Sensitive(inner) => learn(run, inner),
+        Value::Array(items) => items.iter().for_each(|item| learn(run, item)),
+        Value::Hash(map) => map.values().for_each(|item| learn(run, item)),
+        _ => {}
+    }
 }

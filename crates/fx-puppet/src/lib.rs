@@ -50,7 +50,9 @@ pub use inspect::{Found, inspect};
 pub use lint::lint;
 pub use lookup::{glob_regex, parse_hocon};
 pub use machine::{Machine, node_name};
-pub use modules::{ModuleList, module_list};
+pub use modules::{
+    Installed, ModuleList, installed_modules, module_json, module_list, unpacked_module,
+};
 pub use providers::{default_provider, providers};
 pub use regex::Regex;
 pub use ruby::{Heard, RubyChange, RubyDeclaration, RubyResource, Said};

@@ -2,6 +2,7 @@
 //! and the Ruby that modules bring.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -38,6 +39,8 @@ pub struct Machine {
 /// Files that have been read, by path.
 #[derive(Default)]
 pub(crate) struct Read {
+    /// Names of the settings that flags gave.
+    pub(crate) flags: RefCell<BTreeSet<String>>,
     /// Programs that parsed without a fault.
     pub(crate) programs: RefCell<FxHashMap<PathBuf, Rc<Program>>>,
     /// Templates of the language.
@@ -81,6 +84,11 @@ impl Machine {
         let ruby_host = Rc::new(crate::effects::recorder(host, run, &effects));
         let (ruby, read) = (Rc::default(), Rc::default());
         Machine { run, sources, ruby_host, effects, ruby, read, builtin }
+    }
+
+    /// Names the settings that flags gave, for code that treats them apart from those of files.
+    pub fn given_by_flags(&self, names: impl IntoIterator<Item = String>) {
+        self.read.flags.borrow_mut().extend(names);
     }
 
     /// What a driver is given.

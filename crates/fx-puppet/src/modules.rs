@@ -1,5 +1,5 @@
 //! `puppet module list`: the modules of a path, and which of the modules they ask for are
-//! missing or of another version. Nothing is installed or removed here.
+//! missing or of another version.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,17 +12,29 @@ use crate::semver::{Version, parse_range, satisfies};
 const MOST_DEEP: usize = 100;
 
 /// A module that is there.
-struct Module {
-    name: String,
+#[derive(Clone, Debug, Default)]
+pub struct Installed {
+    /// The name of its directory.
+    pub name: String,
     /// `owner-name`, where its metadata say so.
-    full: Option<String>,
-    version: Option<String>,
-    dir: PathBuf,
-    /// Whom it asks for, and of what version.
-    needs: Vec<(String, String)>,
+    pub full: Option<String>,
+    /// Its version, where its metadata say so.
+    pub version: Option<String>,
+    /// The directory that it is in.
+    pub dir: PathBuf,
+    /// Which modules it needs, and of what version.
+    pub needs: Vec<(String, String)>,
 }
 
-impl Module {
+type Module = Installed;
+
+impl Installed {
+    /// Its name without the owner's.
+    pub fn short(&self) -> &str {
+        let full = self.full.as_deref().unwrap_or(&self.name);
+        full.split_once('-').map_or(full, |(_, short)| short)
+    }
+
     fn shown(&self) -> &str {
         self.full.as_deref().unwrap_or(&self.name)
     }
@@ -75,6 +87,70 @@ pub fn module_list(host: &dyn Look, path: &[PathBuf], as_tree: bool) -> ModuleLi
         draw(&nodes, "", &mut out.text);
     }
     out
+}
+
+/// The modules of a path.
+pub fn installed_modules(host: &dyn Look, path: &[PathBuf]) -> Vec<Installed> {
+    path.iter().flat_map(|dir| read_all(host, dir, &mut Vec::new())).collect()
+}
+
+/// The module that a directory holds in a directory of any name, if its metadata name it well.
+pub fn unpacked_module(host: &dyn Look, dir: &Path) -> Option<Installed> {
+    let names = host.list(dir).ok()?;
+    let names = names.iter().map(|item| item.name.to_string_lossy().into_owned());
+    let mut all = names.map(|name| read(host, dir, name, &mut Vec::new()));
+    all.find(|module| module.full.is_some() && is_module_name(module.short()))
+}
+
+/// `puppet module list --render-as json`.
+pub fn module_json(host: &dyn Look, path: &[PathBuf], environment: &str) -> serde_json::Value {
+    use serde_json::{Map, Value as Json, json};
+    let path: Vec<&PathBuf> =
+        path.iter().filter(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir())).collect();
+    let modules: Vec<Module> =
+        path.iter().flat_map(|dir| read_all(host, dir, &mut Vec::new())).collect();
+    let list = List { modules: &modules };
+    let mut by_path = Map::new();
+    for dir in path {
+        let own = modules.iter().filter(|module| module.dir == **dir);
+        let shown = own.map(|module| {
+            let place = dir.join(&module.name);
+            Json::from(format!("Module {}({})", module.name, place.display()))
+        });
+        by_path.insert(dir.to_string_lossy().into_owned(), shown.collect());
+    }
+    let slashed = |name: &str| name.replacen('-', "/", 1);
+    let unmet = |kind: Unmet| {
+        let mut found = Map::new();
+        for module in &modules {
+            let version = with_v(module.version.as_deref().unwrap_or_default());
+            for (name, range) in module.needs.iter().filter(|need| list.unmet(need) == Some(kind)) {
+                let error = format!(
+                    "'{}' ({version}) requires '{name}' ({})",
+                    module.shown(),
+                    with_v(range)
+                );
+                let there = list.find(name).and_then(|at| modules[at].version.clone());
+                let entry = found.entry(slashed(name)).or_insert_with(|| {
+                    let parent = json!({"name": slashed(module.shown()), "version": version});
+                    json!({"errors": [], "parent": parent, "version": there})
+                });
+                if let Some(errors) = entry["errors"].as_array_mut() {
+                    errors.push(Json::from(error));
+                }
+            }
+        }
+        Json::Object(found)
+    };
+    json!({
+        "environment": environment,
+        "modules_by_path": by_path,
+        "unmet_dependencies": {
+            "non_semantic_version": unmet(Unmet::Strange),
+            "version_mismatch": unmet(Unmet::Mismatch),
+            "missing": unmet(Unmet::Missing),
+        },
+    })
 }
 
 /// Modules of a folder, in the order of their names.
@@ -287,6 +363,18 @@ mod tests {
         let path = ["/m", "/m2", "/none"].map(PathBuf::from);
         let list = module_list(&machine(), &path, as_tree);
         format!("{}\n{}", list.warnings.join("\n"), list.text)
+    }
+
+    #[test]
+    fn a_list_in_json_has_what_is_not_met() {
+        let path = ["/m", "/none"].map(PathBuf::from);
+        let list = module_json(&machine(), &path, "test");
+        assert_eq!(list["modules_by_path"]["/m"][0], "Module a(/m/a)");
+        let missing = &list["unmet_dependencies"]["missing"]["me/z"];
+        assert_eq!(missing["errors"][0], "'me-a' (v0.1.0) requires 'me-z' (v1.x)");
+        assert_eq!(missing["parent"]["name"], "me/a");
+        let mismatch = &list["unmet_dependencies"]["version_mismatch"]["puppetlabs/stdlib"];
+        assert_eq!(mismatch["version"], "1.0.0");
     }
 
     #[test]

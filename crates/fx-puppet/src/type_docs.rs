@@ -1,5 +1,5 @@
-//! What `puppet describe` tells of a type: its parameters and providers, and a sentence of our
-//! own about each type that is there without any module.
+//! What `puppet describe` prints of a type: its parameters and providers, with sentences of our
+//! own for what is there without any module, and those of the module for its types.
 
 use crate::catalogs::CatalogRequest;
 use crate::compile::METAPARAMETERS;
@@ -25,6 +25,18 @@ const TYPES: [(&str, &str); 13] = [
     ("user", "Accounts of users."),
     ("whit", "An inner mark of the order of resources, of no use in manifests."),
 ];
+
+/// A sentence about each parameter: `type.parameter: sentence`, or `*` for all types.
+const PARAMETERS: &str = include_str!("type_docs.txt");
+
+/// The sentence about a parameter of a type that is built in.
+fn sentence(kind: &str, name: &str) -> Option<&'static str> {
+    let of = |kind: &str| {
+        let start = format!("{kind}.{name}: ");
+        PARAMETERS.lines().find_map(|line| line.strip_prefix(&start))
+    };
+    of(kind).or_else(|| of("*"))
+}
 
 /// The list of types, each with the start of its sentence.
 pub fn type_list() -> String {
@@ -65,30 +77,66 @@ pub fn describe(
         found.parameters.iter().map(|name| &**name).filter(|name| *name != "provider").collect();
     names.sort_unstable();
     let about = TYPES.iter().find(|(name, _)| *name == kind).map_or("", |(_, about)| about);
+    let docs = if found.is_ruby {
+        evaluator.ruby_docs(kind).map_err(Flow::text)?
+    } else {
+        vec![(String::new(), about.to_owned())]
+    };
+    let doc = |name: &str| {
+        let own = docs.iter().find(|(known, text)| known == name && !text.is_empty());
+        own.map_or_else(
+            || if name.is_empty() { "" } else { sentence(kind, name).unwrap_or_default() },
+            |(_, text)| text,
+        )
+    };
     let mut out = format!("\n{kind}\n{}\n", "=".repeat(kind.len()));
-    if !about.is_empty() {
-        out.push_str(&format!("{about}\n"));
-    }
+    paragraph(doc(""), "", &mut out);
     out.push_str("\n\n");
-    section("Parameters", &names, asked.short, &mut out);
+    section("Parameters", &names, asked.short, &doc, &mut out);
     if asked.meta {
         out.push('\n');
-        section("Meta Parameters", METAPARAMETERS, asked.short, &mut out);
+        section("Meta Parameters", METAPARAMETERS, asked.short, &doc, &mut out);
     }
     let providers = crate::providers(kind);
     if !providers.is_empty() {
         out.push('\n');
-        section("Providers", &providers, !asked.providers, &mut out);
+        section("Providers", &providers, !asked.providers, &|_| "", &mut out);
     }
     Ok(Some(out))
 }
 
-/// A headline and names under it: one a line, or one after the other.
-fn section(head: &str, names: &[&str], inline: bool, out: &mut String) {
+/// A text in lines of a width, each with an indent. Lines that it breaks itself stay.
+fn paragraph(text: &str, indent: &str, out: &mut String) {
+    for line in text.trim().lines() {
+        let mut made = line[..line.len() - line.trim_start().len()].to_owned();
+        for word in line.split_whitespace() {
+            if !made.trim().is_empty() && indent.len() + made.len() + 1 + word.len() > WIDTH + 4 {
+                out.push_str(&format!("{indent}{made}\n"));
+                made.clear();
+            }
+            if !made.trim().is_empty() {
+                made.push(' ');
+            }
+            made.push_str(word);
+        }
+        out.push_str(format!("{indent}{made}").trim_end());
+        out.push('\n');
+    }
+}
+
+/// A headline and names under it: one a line with what is said of it, or one after the other.
+fn section<'d>(
+    head: &str,
+    names: &[&str],
+    inline: bool,
+    doc: &dyn Fn(&str) -> &'d str,
+    out: &mut String,
+) {
     out.push_str(&format!("{head}\n{}\n", "-".repeat(head.len())));
     if !inline {
         for name in names {
             out.push_str(&format!("\n- **{name}**\n"));
+            paragraph(doc(name), "    ", out);
         }
         return;
     }
@@ -113,11 +161,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_parameter_of_the_common_types_has_a_sentence() {
+        for kind in ["file", "exec", "notify", "tidy", "host", "mount", "schedule", "resources"] {
+            let parameters = crate::compile::built_in(kind).expect("a type").parameters;
+            for name in parameters.iter().filter(|name| &***name != "blockdevice") {
+                assert!(sentence(kind, name).is_some(), "{kind}.{name}");
+            }
+        }
+        assert!(METAPARAMETERS.iter().all(|name| sentence("any", name).is_some()));
+        assert!(PARAMETERS.lines().all(|line| line.ends_with('.')));
+    }
+
+    #[test]
     fn names_are_broken_into_lines_of_a_width() {
         let names = ["alias", "audit", "before", "loglevel", "noop", "notify", "require"];
         let names = [&names[..], &["schedule", "stage", "subscribe", "tag"]].concat();
         let mut out = String::new();
-        section("Meta Parameters", &names, true, &mut out);
+        section("Meta Parameters", &names, true, &|_| "", &mut out);
         assert_eq!(
             out,
             "Meta Parameters\n---------------\n    alias, audit, before, loglevel, noop, notify, require, schedule, stage,\n    subscribe, tag\n"

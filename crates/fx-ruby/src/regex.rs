@@ -3,6 +3,7 @@
 //! Deliberately not here: callouts and encodings other than UTF-8 and bytes. A pattern
 //! that backtracks without end stops at a limit, which becomes a RegexpError.
 
+mod recursive;
 mod simple;
 mod translate;
 
@@ -10,6 +11,7 @@ use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
 use fancy_regex::RegexBuilder;
+use recursive::Recursive;
 pub use simple::{Simple, Slots, TooLong};
 use translate::Translator;
 
@@ -24,6 +26,8 @@ pub struct Program {
     re: OnceCell<Option<fancy_regex::Regex>>,
     /// For a pattern that few searches are made with.
     simple: Option<Simple>,
+    /// For a pattern that calls its own groups.
+    recursive: Option<Recursive>,
     searches: Cell<u32>,
     /// Group names in order of first appearance, with their numbers.
     pub names: Vec<(Rc<str>, Vec<usize>)>,
@@ -64,14 +68,16 @@ impl Program {
         let is_simple = literal.is_none() && !binary && flags & EXTENDED == 0 && t.names.is_empty();
         let read = || Simple::read_with(&text, flags & IGNORECASE != 0, flags & MULTILINE != 0);
         let simple = is_simple.then(read).flatten();
+        let recursive = if text.contains("\\g") { Recursive::read(&body) } else { None };
         let re = OnceCell::new();
-        if literal.is_none() && simple.is_none() {
+        if literal.is_none() && simple.is_none() && recursive.is_none() {
             let built = build(&body)?;
             let _unset = re.set(Some(built));
         }
         Ok(Program {
             re,
             simple,
+            recursive,
             searches: Cell::new(0),
             names: t.names,
             groups: t.groups,
@@ -127,6 +133,9 @@ impl Program {
     }
 
     fn run(&self, s: &str, from: usize, anchored: bool) -> Result<Option<Groups>, String> {
+        if let Some(recursive) = &self.recursive {
+            return recursive.search(s, from, anchored);
+        }
         if let Some(simple) = &self.simple
             && self.searches.get() < FEW
         {

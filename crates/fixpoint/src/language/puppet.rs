@@ -62,7 +62,9 @@ fn manifests(stage: &Stage, target: &Path) -> Vec<PathBuf> {
         return vec![full];
     }
     let mut found = Vec::new();
-    let mut todo = vec![full.join("manifests")];
+    let own = full.join("manifests");
+    // A directory that is no environment has its manifests by itself.
+    let mut todo = vec![if stage.host.stat(&own).is_ok() { own } else { full }];
     while let Some(dir) = todo.pop() {
         for entry in stage.host.list(&dir).unwrap_or_default() {
             let path = dir.join(&entry.name);

@@ -22,6 +22,15 @@ use options::{Asked, Options};
 const EXTERNAL: [&str; 3] =
     ["/opt/puppetlabs/facter/facts.d", "/etc/facter/facts.d", "/etc/puppetlabs/facter/facts.d"];
 
+/// What is logged in detail before facts are gathered.
+const BEGINNING: [(&str, &str); 5] = [
+    ("Facter", "Facter version: 4.3.0"),
+    ("Facter::FactManager", "Resolving facts sequentially"),
+    ("Facter::FactLoader", "Loading all internal facts"),
+    ("Facter::FactLoader", "Loading custom facts"),
+    ("Facter::FactLoader", "Loading external facts"),
+];
+
 const HELP: &str = include_str!("facter/help.txt");
 
 /// What is logged while facts are gathered.
@@ -65,6 +74,15 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             return exit::ERROR;
         }
     };
+    let log = |level: Level, by: &str, text: &str| {
+        if options.level.is_some_and(|shown| level <= shown) {
+            tell(&host, level, by, text);
+        }
+    };
+    log(Level::Info, "Facter", &format!("executed with command line: {}", args.join(" ")));
+    for (by, text) in BEGINNING {
+        log(Level::Debug, by, text);
+    }
     let facts = Facts::new(&*host);
     let Value::Map(mut all) = fx_facter::facts(&*host, &facts) else { return exit::ERROR };
     let mut old = fx_facter::legacy(&*host, &Value::Map(all.clone()));
@@ -77,6 +95,16 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         old.shift_remove(name.as_bytes());
     }
     all.sort_keys();
+    if options.level == Some(Level::Debug) {
+        for (name, value) in &all {
+            let name = name.to_text();
+            let is_wanted = |query: &String| query.split('.').next() == Some(&*name);
+            if options.queries.is_empty() || options.queries.iter().any(is_wanted) {
+                let text = format!("fact \"{name}\" has resolved to: {value}");
+                log(Level::Debug, "Facter::FactManager", &text);
+            }
+        }
+    }
     let (text, missing) = if options.queries.is_empty() {
         if options.legacy {
             // A fact that somebody sets wins over the machine's of the same name.
@@ -125,18 +153,26 @@ fn add(all: &mut Map, host: &Rc<OsHost>, options: &Options) -> bool {
     }
     let mut failed = false;
     let lines = logged.lines.borrow();
+    let is_shown = |level: Level| options.level.is_some_and(|shown| level <= shown);
     for (level, text, program) in lines.iter().filter(|(level, ..)| *level <= Level::Warning) {
         failed |= *level == Level::Error;
         let text = text.trim_start_matches("Facter: ");
         // A program complains under its own name.
-        tell(host, *level, program.as_deref().unwrap_or("Facter"), text);
+        if is_shown(*level) {
+            tell(host, *level, program.as_deref().unwrap_or("Facter"), text);
+        }
     }
     failed
 }
 
 /// A line of Facter's log.
 fn tell(host: &OsHost, level: Level, by: &str, text: &str) {
-    let (word, color) = if level == Level::Error { ("ERROR", 31) } else { ("WARN", 33) };
+    let (word, color) = match level {
+        Level::Error => ("ERROR", 31),
+        Level::Warning => ("WARN", 33),
+        Level::Notice | Level::Info => ("INFO", 32),
+        Level::Verbose | Level::Debug => ("DEBUG", 36),
+    };
     let now = host.now();
     let stamp = fx_puppet::strftime(now.secs, now.nanos, "%Y-%m-%d %H:%M:%S.%6N");
     terminal::hand_on(&format!("[{stamp} ] {word} {by} - \u{1b}[{color}m{text}\u{1b}[0m \n"));

@@ -9,7 +9,9 @@ mod epp;
 mod facts;
 mod filebucket;
 mod flags;
+mod generate;
 mod ground;
+mod help;
 mod logdest;
 mod lookup;
 mod module;
@@ -19,8 +21,6 @@ mod settings;
 
 use std::ffi::OsString;
 use std::io::Write;
-
-use flags::Sub;
 
 use crate::persona::Invocation;
 
@@ -44,12 +44,11 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
             say("See 'puppet help' for help on available puppet subcommands");
             0
         }
-        Some("help" | "--help" | "-h") => {
-            say(
-                "Usage: puppet <subcommand> [options] <action> [options]\n\nSubcommands: apply, catalog, config, describe, epp, facts, lookup, module, parser, resource",
-            );
-            0
-        }
+        Some("help" | "--help" | "-h") => help::run(&args[1..]),
+        // Without a subcommand no flag but these is known.
+        Some(flag) if flag.starts_with('-') => ground::fail(format_args!(
+            "Could not parse application options: invalid option: {flag}"
+        )),
         Some("apply") => {
             let args = args[1..].to_vec();
             match crate::deep::spawn(move || apply::run(&args)) {
@@ -68,38 +67,43 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     }
 }
 
-/// Subcommands beside `apply`: their names, flags, and what they do.
+/// Subcommands beside `apply`: their names, and what they do.
 type Run = fn(&flags::Flags, &[String]) -> u8;
-const SUBCOMMANDS: &[(&str, Sub, Run)] = &[
-    ("catalog", Sub::Catalog, catalog::run),
-    ("config", Sub::Config, config::run),
-    ("describe", Sub::Describe, describe::run),
-    ("epp", Sub::Epp, epp::run),
-    ("facts", Sub::Facts, facts::run),
-    ("filebucket", Sub::Filebucket, filebucket::run),
-    ("lookup", Sub::Lookup, lookup::run),
-    ("module", Sub::Module, module::run),
-    ("parser", Sub::Parser, parser::run),
-    ("resource", Sub::Resource, resource::run),
-];
-
-/// Subcommands of the original that are not here.
-const UNSUPPORTED: &[&str] = &[
-    "agent", "ca", "cert", "device", "doc", "generate", "key", "node", "plugin", "report",
-    "script", "ssl", "status",
+const SUBCOMMANDS: &[(&str, Run)] = &[
+    ("catalog", catalog::run),
+    ("config", config::run),
+    ("describe", describe::run),
+    ("epp", epp::run),
+    ("facts", facts::run),
+    ("filebucket", filebucket::run),
+    ("generate", generate::run),
+    ("lookup", lookup::run),
+    ("module", module::run),
+    ("parser", parser::run),
+    ("resource", resource::run),
 ];
 
 fn subcommand(name: &str, args: &[String]) -> u8 {
-    if let Some((_, sub, run)) = SUBCOMMANDS.iter().find(|(known, ..)| *known == name) {
-        let (flags, words) = flags::read(*sub, args);
+    let known = SUBCOMMANDS.iter().find(|(known, _)| *known == name).zip(help::about(name));
+    if let Some(((_, run), about)) = known {
+        let (flags, words) = flags::read(about.sub, args);
+        if let Some(message) = flags.refusal(about.sub) {
+            return ground::fail(message);
+        }
+        if flags.wants_help() {
+            return help::of(name, &words);
+        }
+        if flags.has("version") {
+            say(crate::version::version("puppet"));
+            return 0;
+        }
         return run(&flags, &words);
     }
-    if UNSUPPORTED.contains(&name) {
-        complain(&format!("Error: the subcommand '{name}' is not supported"));
-    } else {
-        say(&format!("Error: Unknown Puppet subcommand '{name}'"));
-        say("See 'puppet help' for help on available puppet subcommands");
+    if let Some((_, why)) = help::UNSUPPORTED.iter().find(|(known, _)| *known == name) {
+        return ground::fail(help::not_here(name, why));
     }
+    say(&format!("Error: Unknown Puppet subcommand '{name}'"));
+    say("See 'puppet help' for help on available puppet subcommands");
     1
 }
 

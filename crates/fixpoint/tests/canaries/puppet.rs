@@ -66,8 +66,47 @@ const REFUSE: &str = "Puppet::Functions.create_function(:'shop::refuse') do
 end
 ";
 
+/// Ruby that takes secrets out of their cover and runs commands with them.
+const UNWRAP: &str = r#"Puppet::Functions.create_function(:'shop::log_in') do
+  dispatch(:go) { param 'Sensitive', :x }
+  def go(x)
+    Puppet::Util::Execution.execute(['/bin/echo', "--password=#{x.unwrap}"])
+    Puppet::Util::Execution.execute("/bin/echo -p#{x.unwrap}; exit 3", failonfail: false)
+    Puppet.notice("logged in as #{x.unwrap}")
+    system('/bin/true', x.unwrap)
+    'done'
+  end
+end
+"#;
+
+const ACCOUNT: &str = r#"Puppet::Type.newtype(:account) do
+  ensurable
+  newparam(:name, namevar: true)
+  newparam(:token)
+  newproperty(:level)
+end
+"#;
+
+const ACCOUNT_PROVIDER: &str = r#"Puppet::Type.type(:account).provide(:ruby) do
+  commands echo: 'echo', refuse: 'false'
+  def exists?
+    echo('--exists', resource[:token])
+    false
+  end
+  def create
+    Puppet.info("creates with #{resource[:token]}")
+    echo('--create', resource[:token].to_s)
+    refuse('--create', resource[:token].to_s)
+  end
+  def level = 'none'
+  def level=(value)
+    echo(value)
+  end
+end
+"#;
+
 const SET_UP: &str = "
-mkdir -p /srv/target && echo CANARYp61 > /srv/target/old && echo CANARYp62 > /srv/target/diffed
+mkdir -p /srv/target && echo old > /srv/target/open && echo CANARYp61 > /srv/target/old && echo CANARYp62 > /srv/target/diffed
 rm -f /srv/target/p* /srv/target/l* /srv/target/e*
 userdel canfresh 2>/dev/null; userdel canplain 2>/dev/null; userdel canold 2>/dev/null; useradd canold; echo canold:CANARYp63 | chpasswd -e
 ";
@@ -84,6 +123,10 @@ pub(super) fn case() -> Case {
         ("modules/shop/templates/a.erb", "<%= @secret.unwrap %>\n"),
         ("modules/shop/lib/puppet/type/thing.rb", TYPE),
         ("modules/shop/lib/puppet/functions/shop/refuse.rb", REFUSE),
+        ("modules/shop/lib/puppet/functions/shop/log_in.rb", UNWRAP),
+        ("modules/shop/lib/puppet/type/account.rb", ACCOUNT),
+        ("modules/shop/lib/puppet/provider/account/ruby.rb", ACCOUNT_PROVIDER),
+        ("unwrapped.pp", include_str!("unwrapped.pp")),
     ]
     .into_iter()
     .map(|(name, text)| (name.to_owned(), text.to_owned()))
@@ -121,6 +164,20 @@ pub(super) fn case() -> Case {
     ] {
         commands.push(format!("fresh; $F {verb} --modulepath modules site.pp"));
     }
+    for command in [
+        "puppet apply --noop --debug",
+        "puppet apply --debug --trace --show_diff --vardir /srv/state/puppet",
+        "puppet apply --test --logdest console --logdest /srv/logs/unwrapped.json",
+        "run -v --format json",
+        "run --format trace",
+        "plan -v --format json",
+        "try --format json",
+        "explain --format json",
+        "explain --format html",
+    ] {
+        commands.push(format!("fresh; $F {command} --modulepath modules unwrapped.pp"));
+    }
+    commands.push("$F history".to_owned());
     for key in [
         "shop::converted",
         "shop::nested",

@@ -68,7 +68,10 @@ fn assert_type(call: &Call<'_>) -> Evaluated {
 
 fn unwrap(call: &Call<'_>) -> Evaluated {
     let value = match call.arg(0) {
-        Value::Sensitive(inner) => Value::clone(inner),
+        Value::Sensitive(inner) => {
+            crate::effects::learn(call.evaluator.run, inner);
+            Value::clone(inner)
+        }
         other => other.clone(),
     };
     if call.block.is_some() { call.yields(vec![value]) } else { Ok(value) }

@@ -33,16 +33,22 @@ impl Told {
     fn strategy(&mut self, strategy: &Strategy) {
         self.line(&format!("Merge strategy {}", word(strategy)));
         self.depth += 1;
-        if let Strategy::Deep { knockout, sort, merge_hash_arrays, .. } = strategy
-            && self.options
-        {
+        if let Strategy::Deep { knockout, sort, merge_hash_arrays, .. } = strategy {
             let mut options: Vec<(Value, Value)> = Vec::new();
             options.extend(
                 knockout.as_deref().map(|prefix| ("knockout_prefix".into(), prefix.into())),
             );
-            options.push(("sort_merged_arrays".into(), (*sort).into()));
-            options.push(("merge_hash_arrays".into(), (*merge_hash_arrays).into()));
-            self.line(&format!("Options: {}", shown(&Value::hash(options), 0)));
+            // Flags always give these two; data may leave them out.
+            for (name, is_on) in
+                [("sort_merged_arrays", *sort), ("merge_hash_arrays", *merge_hash_arrays)]
+            {
+                if is_on || self.options {
+                    options.push((name.into(), is_on.into()));
+                }
+            }
+            if !options.is_empty() {
+                self.line(&format!("Options: {}", shown(&Value::hash(options), 0)));
+            }
         }
     }
 
@@ -251,6 +257,9 @@ impl Evaluator {
         let file = config.root.join("hiera.yaml");
         if self.run.look().stat(&file).is_ok() {
             told.line(&format!("Using configuration \"{}\"", file.display()));
+        }
+        if config.hierarchy.is_empty() {
+            told.line(&format!("No such key: \"{root}\""));
         }
         let merges = *strategy != Strategy::First && config.hierarchy.len() > 1;
         if merges {

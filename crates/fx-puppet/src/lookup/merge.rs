@@ -112,17 +112,10 @@ impl Strategy {
                 Ok(Value::Hash(Rc::new(out)))
             }
             Strategy::Deep { reverse, .. } => {
-                let mut all: Vec<Value> = std::iter::once(first).chain(values).collect();
-                if *reverse {
-                    all.reverse();
-                }
-                let mut merged = all.last().cloned().unwrap_or(Value::Undef);
-                let single = all.len() == 1;
-                for value in all.iter().rev().skip(1) {
-                    merged = self.deep(value, &merged);
-                }
-                let _ = single;
-                Ok(merged)
+                // From the strongest on: what knocks out a value of one level is used up there.
+                Ok(values.fold(first, |merged, next| {
+                    if *reverse { self.deep(&next, &merged) } else { self.deep(&merged, &next) }
+                }))
             }
         }
     }
@@ -166,12 +159,18 @@ impl Strategy {
                     return Value::array(out);
                 }
                 let mut out: Vec<Value> = weak.to_vec();
+                let prefix = knockout.as_deref().filter(|prefix| !prefix.is_empty());
+                // The prefix alone takes away all that is weaker.
+                if prefix.is_some() && strong.iter().any(|item| item.as_str() == prefix) {
+                    out.clear();
+                }
                 for item in strong.iter() {
-                    if let (Some(prefix), Value::String(text)) = (knockout, item)
-                        && !prefix.is_empty()
-                        && let Some(name) = text.strip_prefix(prefix.as_str())
+                    if let (Some(prefix), Value::String(text)) = (prefix, item)
+                        && let Some(name) = text.strip_prefix(prefix)
                     {
-                        out.retain(|known| known.as_str() != Some(name));
+                        out.retain(|known| {
+                            known.as_str() != Some(name) && known.as_str() != Some(text)
+                        });
                         continue;
                     }
                     if !out.contains(item) {
@@ -207,6 +206,20 @@ mod tests {
 
     fn read(text: &str) -> Value {
         crate::yaml::parse(text).unwrap()
+    }
+
+    #[test]
+    fn what_knocks_out_is_used_up_level_by_level() {
+        let strategy = Strategy::read(&read("{strategy: deep, knockout_prefix: '--'}")).unwrap();
+        for (levels, expected) in [
+            (vec!["[b, --a]", "[b, --a]", "[a]"], "['a', 'b']"),
+            (vec!["[b, --a]", "[c]", "[a]"], "['a', 'c', 'b']"),
+            (vec!["[--, x]", "[a, b]"], "['x']"),
+            (vec!["[--a]"], "['--a']"),
+        ] {
+            let merged = strategy.merge(levels.iter().map(|level| read(level)).collect()).unwrap();
+            assert_eq!(crate::eval::program_text(&merged), expected, "{levels:?}");
+        }
     }
 
     #[test]

@@ -20,7 +20,21 @@ const METHODS: &[Method] = &[
         ruby.part(vm, &name)?;
         Ok(NIL)
     }),
+    ("unwrapped", |ruby, evaluator, vm, args| {
+        let value = ruby.language_value(vm, args[0])?;
+        crate::effects::learn(evaluator.run, &value);
+        Ok(NIL)
+    }),
     ("setting", setting),
+    ("set_by_cli?", |_, evaluator, vm, args| {
+        let name = vm.to_s(args[0])?;
+        Ok(Rb::bool(evaluator.machine.read.flags.borrow().contains(&name)))
+    }),
+    ("set_by_config?", |_, evaluator, vm, args| {
+        let name = vm.to_s(args[0])?;
+        let by_flag = evaluator.machine.read.flags.borrow().contains(&name);
+        Ok(Rb::bool(!by_flag && evaluator.settings.given.contains_key(&name)))
+    }),
     ("keep", keep),
     ("alone?", |_, evaluator, _, _| Ok(Rb::bool(evaluator.settings.takes_words))),
     ("lookupvar", lookupvar),

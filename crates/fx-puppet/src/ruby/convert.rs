@@ -276,7 +276,8 @@ impl Ruby {
         let name = vm.class_name(class);
         Ok(match name.as_str() {
             "Puppet::Pops::Types::PSensitiveType::Sensitive" => {
-                let inner = vm.call_name(value, "unwrap", &[])?;
+                let inner = vm.intern("@value");
+                let inner = vm.ivar_get(value, inner).unwrap_or(NIL);
                 Value::Sensitive(Rc::new(self.language_value_at(vm, inner, depth + 1)?))
             }
             "Puppet::Pops::Types::PBinaryType::Binary" => {

@@ -97,6 +97,7 @@ impl RubyResource {
         for (name, given) in &resource.attributes {
             if !matches!(given.value, Value::Undef) {
                 let value = if resource.sensitive.contains(name) {
+                    crate::effects::learn(evaluator.run, &given.value);
                     Value::Sensitive(Rc::new(given.value.clone()))
                 } else {
                     given.value.clone()

@@ -51,6 +51,22 @@ impl Evaluator {
     }
 
     /// A type written in Ruby, by its name in lower case.
+    /// What a type in Ruby says of itself and of its attributes; its own text has no name.
+    pub(crate) fn ruby_docs(&self, low: &str) -> Evaluated<Vec<(String, String)>> {
+        self.with_ruby(|vm: &mut Vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let name = vm.str(low);
+            let found = vm.call_name(class, "type", &[name])?;
+            let docs = vm.call_name(found, "__docs", &[])?;
+            let mut out = Vec::new();
+            for row in vm.heap.arr(docs).clone() {
+                let row = vm.heap.arr(row).clone();
+                out.push((vm.text(row[0]), vm.text(row[1])));
+            }
+            Ok(out)
+        })
+    }
+
     pub(crate) fn ruby_kind(&self, low: &str) -> Evaluated<Option<Kind>> {
         if self.type_file(low).is_none() {
             return Ok(None);

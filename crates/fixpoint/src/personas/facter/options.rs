@@ -1,8 +1,9 @@
-//! What Facter is asked: flags, questions and its configuration file. Log levels beyond errors
-//! and the caching of facts have no effect here.
+//! What Facter is given: flags, queries and its configuration file. The caching of facts has no
+//! effect here.
 
 use std::path::{Path, PathBuf};
 
+use fx_engine::Level;
 use fx_facter::Format;
 use fx_host::Files;
 
@@ -23,6 +24,8 @@ pub(crate) struct Options {
     pub(crate) custom_dirs: Vec<PathBuf>,
     pub(crate) blocked: Vec<String>,
     pub(crate) queries: Vec<String>,
+    /// What is logged, down to this level.
+    pub(crate) level: Option<Level>,
 }
 
 /// What the flags come to.
@@ -77,7 +80,13 @@ pub(crate) fn read(args: &[String], files: &dyn Files) -> Asked {
             ));
         }
     }
-    let mut options = Options { external: true, custom: true, block: true, ..Options::default() };
+    let mut options = Options {
+        external: true,
+        custom: true,
+        block: true,
+        level: Some(Level::Warning),
+        ..Options::default()
+    };
     let mut config = None;
     let mut lists = false;
     let mut args = args.iter();
@@ -99,9 +108,17 @@ pub(crate) fn read(args: &[String], files: &dyn Files) -> Asked {
             "--external-dir" => options.external_dirs.push(value().into()),
             "--custom-dir" => options.custom_dirs.push(value().into()),
             "-c" | "--config" => config = Some(value()),
-            "-l" | "--log-level" => drop(value()),
-            "--no-color" | "--color" | "--no-cache" | "--trace" | "--verbose" | "--sequential"
-            | "--http-debug" | "-d" | "--debug" => {}
+            "-l" | "--log-level" => {
+                let name = value();
+                match level(&name) {
+                    Ok(level) => options.level = level,
+                    Err(()) => return Asked::Wrong(format!("invalid log level : {name}")),
+                }
+            }
+            "-d" | "--debug" => options.level = Some(Level::Debug),
+            "--verbose" => options.level = Some(Level::Info),
+            "--no-color" | "--color" | "--no-cache" | "--trace" | "--sequential"
+            | "--http-debug" => {}
             "--list-block-groups" | "--list-cache-groups" => lists = true,
             flag if flag.starts_with('-') && flag.len() > 1 => {
                 return Asked::Wrong(format!("unrecognised option '{flag}'"));
@@ -125,6 +142,18 @@ pub(crate) fn read(args: &[String], files: &dyn Files) -> Asked {
         configure(&mut options, &config, &groups);
     }
     Asked::Facts(Box::new(options))
+}
+
+/// The level of a name; nothing for none at all.
+fn level(name: &str) -> Result<Option<Level>, ()> {
+    Ok(Some(match name {
+        "none" | "fatal" => return Ok(None),
+        "trace" | "debug" => Level::Debug,
+        "info" => Level::Info,
+        "warn" => Level::Warning,
+        "error" => Level::Error,
+        _ => return Err(()),
+    }))
 }
 
 fn texts(value: &serde_json::Value) -> Vec<String> {

@@ -59,6 +59,9 @@ pub(super) fn run(args: &[String]) -> u8 {
     if let Some(message) = flags.refusal(Sub::Apply) {
         return failed(&message);
     }
+    if flags.wants_help() {
+        return super::help::of("apply", &[]);
+    }
     if flags.has("version") {
         say(crate::version::version("puppet"));
         return 0;
@@ -87,6 +90,7 @@ pub(super) fn run(args: &[String]) -> u8 {
         Err(message) => return failed(&message),
     };
     let machine = fx_puppet::Machine::new(Rc::clone(&host), Cancel::from_flag(stop));
+    machine.given_by_flags(flags.settings());
     let request = match request(&flags, &settings, &host, &machine, input, level) {
         Ok(request) => request,
         Err(message) => return failed(&message),

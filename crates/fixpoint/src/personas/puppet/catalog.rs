@@ -2,17 +2,16 @@
 
 use super::flags::Flags;
 use super::ground::{Ground, fail, say};
+use super::help;
 
 /// Runs the subcommand; its exit code.
 pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
     let (action, rest) = match words.split_first() {
         Some((action, rest)) => (action.as_str(), rest),
-        None => return fail("'catalog' has no default action.  See `puppet help catalog`."),
+        None => return fail(help::no_action("catalog", None)),
     };
     if !matches!(action, "compile" | "find") {
-        return fail(format_args!(
-            "'catalog' has no '{action}' action.  See `puppet help catalog`."
-        ));
+        return fail(help::no_action("catalog", Some(action)));
     }
     let ground = match Ground::new(flags, rest.first().map(String::as_str)) {
         Ok(ground) => ground,

@@ -13,7 +13,7 @@ use crate::terminal;
 /// Runs the subcommand; its exit code.
 pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
     let Some((action, rest)) = words.split_first() else {
-        return fail("'config' has no default action.  See `puppet help config`.");
+        return fail(super::help::no_action("config", None));
     };
     let host = OsHost::new();
     let section = flags.get("section").unwrap_or("main");
@@ -50,7 +50,7 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
                 given.len()
             ))
         }
-        _ => fail(format_args!("'config' has no '{action}' action.  See `puppet help config`.")),
+        _ => fail(super::help::no_action("config", Some(action))),
     }
 }
 
@@ -63,6 +63,13 @@ fn print(host: &OsHost, settings: &Settings, names: &[String]) -> u8 {
             .map(|path| path.to_string_lossy().into_owned())
             .collect::<Vec<String>>()
             .join(":"),
+        "certname" if !settings.is_given("certname") => {
+            let machine = fx_puppet::Machine::new(
+                std::rc::Rc::new(OsHost::new()),
+                fx_engine::Cancel::default(),
+            );
+            fx_puppet::node_name(&machine)
+        }
         "manifest" => settings.request(host).manifest.to_string_lossy().into_owned(),
         name => settings.shown(name),
     };

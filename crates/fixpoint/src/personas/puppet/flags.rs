@@ -13,6 +13,7 @@ pub(super) enum Sub {
     Epp,
     Facts,
     Filebucket,
+    Generate,
     Lookup,
     Module,
     Parser,
@@ -32,6 +33,8 @@ struct Flag {
     short: Option<char>,
     takes: Takes,
     known_by: &'static [Sub],
+    /// What it is for, as help shows it.
+    about: &'static str,
 }
 
 const fn flag(
@@ -39,69 +42,203 @@ const fn flag(
     short: Option<char>,
     takes: Takes,
     known_by: &'static [Sub],
+    about: &'static str,
 ) -> Flag {
-    Flag { long, short, takes, known_by }
+    Flag { long, short, takes, known_by, about }
 }
 
 use Sub::{
-    Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Lookup, Module, Parser, Resource,
+    Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Generate, Lookup, Module, Parser,
+    Resource,
 };
 use Takes::{Nothing, Value};
 
-const ALL: &[Sub] =
-    &[Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Lookup, Module, Parser, Resource];
+const ALL: &[Sub] = &[
+    Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Generate, Lookup, Module, Parser,
+    Resource,
+];
 
 /// Subcommands that compile for a node.
 const WITH_NODE: &[Sub] = &[Catalog, Describe, Epp, Facts, Lookup, Resource];
 
 const FLAGS: &[Flag] = &[
-    flag("version", Some('V'), Nothing, ALL),
-    flag("debug", Some('d'), Nothing, ALL),
-    flag("verbose", Some('v'), Nothing, ALL),
-    flag("test", Some('t'), Nothing, &[Apply]),
-    flag("detailed-exitcodes", None, Nothing, &[Apply]),
-    flag("parseonly", None, Nothing, &[Apply]),
-    flag("write-catalog-summary", None, Nothing, &[Apply]),
-    flag("loadclasses", Some('L'), Nothing, &[Apply]),
-    flag("use-nodes", None, Nothing, &[Apply]),
-    flag("no-use-nodes", None, Nothing, &[Apply]),
-    flag("no-color", None, Nothing, &[Apply]),
-    flag("catalog", None, Value, &[Apply]),
-    flag("execute", Some('e'), Value, &[Apply]),
-    flag("logdest", Some('l'), Value, &[Apply]),
-    flag("node", None, Value, WITH_NODE),
-    flag("facts", None, Value, WITH_NODE),
-    flag("render-as", None, Value, &[Catalog, Config, Epp, Facts, Lookup, Module, Parser]),
-    flag("merge", None, Value, &[Lookup]),
-    flag("type", None, Value, &[Lookup]),
-    flag("default", None, Value, &[Lookup]),
-    flag("knock-out-prefix", None, Value, &[Lookup]),
-    flag("sort-merged-arrays", None, Nothing, &[Lookup]),
-    flag("merge-hash-arrays", None, Nothing, &[Lookup]),
-    flag("explain", None, Nothing, &[Lookup]),
-    flag("explain-options", None, Nothing, &[Lookup]),
-    flag("e", Some('e'), Value, &[Epp, Parser]),
-    flag("format", None, Value, &[Epp, Parser]),
-    flag("pretty", None, Nothing, &[Epp, Parser]),
-    flag("validate", None, Nothing, &[Epp, Parser]),
-    flag("values", None, Value, &[Epp]),
-    flag("values_file", None, Value, &[Epp]),
-    flag("header", None, Nothing, &[Epp]),
-    flag("no-header", None, Nothing, &[Epp]),
-    flag("continue_on_error", None, Nothing, &[Epp]),
-    flag("section", None, Value, &[Config]),
-    flag("tree", None, Nothing, &[Module]),
-    flag("list", Some('l'), Nothing, &[Describe]),
-    flag("short", Some('s'), Nothing, &[Describe]),
-    flag("providers", Some('p'), Nothing, &[Describe]),
-    flag("meta", Some('m'), Nothing, &[Describe]),
-    flag("types", Some('t'), Nothing, &[Resource]),
-    flag("to_yaml", Some('y'), Nothing, &[Resource]),
-    flag("param", Some('p'), Value, &[Resource]),
-    flag("local", Some('l'), Nothing, &[Filebucket]),
-    flag("bucket", Some('b'), Value, &[Filebucket]),
-    flag("fromdate", Some('f'), Value, &[Filebucket]),
-    flag("todate", Some('t'), Value, &[Filebucket]),
+    flag("help", Some('h'), Nothing, ALL, "Print this help."),
+    flag("version", Some('V'), Nothing, ALL, "Print the version and end."),
+    flag("debug", Some('d'), Nothing, ALL, "Log in detail what is done."),
+    flag("verbose", Some('v'), Nothing, ALL, "Log what is done."),
+    flag(
+        "test",
+        Some('t'),
+        Nothing,
+        &[Apply],
+        "Log verbosely, show diffs, and end with a code that says what happened.",
+    ),
+    flag(
+        "detailed-exitcodes",
+        None,
+        Nothing,
+        &[Apply],
+        "End with 2 after changes, 4 after failures, 6 after both.",
+    ),
+    flag(
+        "parseonly",
+        None,
+        Nothing,
+        &[Apply],
+        "Accepted for old scripts; manifests are checked by `puppet parser validate`.",
+    ),
+    flag(
+        "write-catalog-summary",
+        None,
+        Nothing,
+        &[Apply],
+        "Write the classes and resources of the catalog into the state directory.",
+    ),
+    flag(
+        "loadclasses",
+        Some('L'),
+        Nothing,
+        &[Apply],
+        "Include the classes that the last run wrote down.",
+    ),
+    flag(
+        "use-nodes",
+        None,
+        Nothing,
+        &[Apply],
+        "Accepted for old scripts; node definitions are always used.",
+    ),
+    flag("no-use-nodes", None, Nothing, &[Apply], "Accepted for old scripts; it has no effect."),
+    flag("no-color", None, Nothing, &[Apply], "Print without colors."),
+    flag(
+        "catalog",
+        None,
+        Value,
+        &[Apply],
+        "Apply a compiled catalog from a file; - is standard input.",
+    ),
+    flag("execute", Some('e'), Value, &[Apply], "Apply this code instead of a file."),
+    flag(
+        "logdest",
+        Some('l'),
+        Value,
+        &[Apply],
+        "Log to console, syslog or a file; several are separated by commas.",
+    ),
+    flag("node", None, Value, WITH_NODE, "Act for the node of this name."),
+    flag("facts", None, Value, WITH_NODE, "Take facts from a JSON or YAML file."),
+    flag(
+        "render-as",
+        None,
+        Value,
+        &[Catalog, Config, Epp, Facts, Generate, Lookup, Module, Parser],
+        "The form of the output, such as json or yaml.",
+    ),
+    flag(
+        "merge",
+        None,
+        Value,
+        &[Lookup],
+        "How values of all levels are merged: first, unique, hash or deep.",
+    ),
+    flag("type", None, Value, &[Lookup], "The data type that the value must have."),
+    flag("default", None, Value, &[Lookup], "The value when no level has the key."),
+    flag(
+        "knock-out-prefix",
+        None,
+        Value,
+        &[Lookup],
+        "Deep merge: a value with this prefix removes the value of weaker levels.",
+    ),
+    flag("sort-merged-arrays", None, Nothing, &[Lookup], "Deep merge: sort merged arrays."),
+    flag("merge-hash-arrays", None, Nothing, &[Lookup], "Deep merge: merge hashes in arrays."),
+    flag("explain", None, Nothing, &[Lookup], "Show each place that was searched."),
+    flag("explain-options", None, Nothing, &[Lookup], "Show where the lookup options come from."),
+    flag("e", Some('e'), Value, &[Epp, Parser], "Take the text from here instead of a file."),
+    flag("format", None, Value, &[Epp, Parser], "The form of a dumped tree: old, pn or json."),
+    flag("pretty", None, Nothing, &[Epp, Parser], "Break a dumped tree into lines."),
+    flag("validate", None, Nothing, &[Epp, Parser], "Check what is dumped."),
+    flag("values", None, Value, &[Epp], "Values for the template, as a hash of the language."),
+    flag("values_file", None, Value, &[Epp], "A file with values for the template."),
+    flag(
+        "header",
+        None,
+        Nothing,
+        &[Epp],
+        "Print a line with the name before each of several templates.",
+    ),
+    flag("no-header", None, Nothing, &[Epp], "Print no such line."),
+    flag("continue_on_error", None, Nothing, &[Epp], "Check all templates even when one is wrong."),
+    flag("section", None, Value, &[Config], "The section of the file of settings."),
+    flag("tree", None, Nothing, &[Module], "Draw modules below those that need them."),
+    flag("list", Some('l'), Nothing, &[Describe], "List all types."),
+    flag("short", Some('s'), Nothing, &[Describe], "Print names only."),
+    flag("providers", Some('p'), Nothing, &[Describe], "Describe the providers too."),
+    flag("meta", Some('m'), Nothing, &[Describe], "Describe what every resource takes too."),
+    flag("types", Some('t'), Nothing, &[Resource], "List all types."),
+    flag("to_yaml", Some('y'), Nothing, &[Resource], "Print as YAML."),
+    flag("param", Some('p'), Value, &[Resource], "Print this attribute too."),
+    flag(
+        "local",
+        Some('l'),
+        Nothing,
+        &[Filebucket],
+        "Use the filebucket of this machine; there is no other here.",
+    ),
+    flag("bucket", Some('b'), Value, &[Filebucket], "The directory of the filebucket."),
+    flag("fromdate", Some('f'), Value, &[Filebucket], "List files from this date on."),
+    flag("todate", Some('t'), Value, &[Filebucket], "List files up to this date."),
+    flag(
+        "compile",
+        Some('c'),
+        Nothing,
+        &[Lookup],
+        "Evaluate the manifests first, so that their variables can be used.",
+    ),
+    flag("no-validate", None, Nothing, &[Epp, Parser], "Dump without a check."),
+    flag("extra", None, Value, &[Catalog, Facts], "Accepted for old scripts; it has no effect."),
+    flag("terminus", None, Value, &[Catalog, Facts], "Accepted for old scripts; it has no effect."),
+    flag("show-legacy", None, Nothing, &[Facts], "Show facts of old names too."),
+    flag("value-only", None, Nothing, &[Facts], "Print the value alone; for one fact."),
+    flag("timing", None, Nothing, &[Facts], "Accepted; facts are gathered at once."),
+    flag("no-cache", None, Nothing, &[Facts], "Accepted; nothing is cached."),
+    flag("no-block", None, Nothing, &[Facts], "Accepted; no fact is blocked."),
+    flag("custom-dir", None, Value, &[Facts], "A directory of facts in Ruby."),
+    flag("external-dir", None, Value, &[Facts], "A directory of facts in files and programs."),
+    flag(
+        "edit",
+        Some('e'),
+        Nothing,
+        &[Resource],
+        "Not supported: change the resource by ATTRIBUTE=VALUE.",
+    ),
+    flag("host", Some('H'), Value, &[Resource], "Not supported: there is no remote machine."),
+    flag("fail", None, Nothing, &[Resource], "End with 1 when the resource could not be changed."),
+    flag(
+        "remote",
+        Some('r'),
+        Nothing,
+        &[Filebucket],
+        "Not supported: there is no server; use --local.",
+    ),
+    flag(
+        "force",
+        Some('f'),
+        Nothing,
+        &[Module, Generate],
+        "Replace what is there, whatever its state.",
+    ),
+    flag("target-dir", Some('i'), Value, &[Module], "Install into this directory."),
+    flag("ignore-dependencies", None, Nothing, &[Module], "Do not look at what the module needs."),
+    flag(
+        "ignore-changes",
+        Some('c'),
+        Nothing,
+        &[Module],
+        "Go on although files of the module were changed.",
+    ),
+    flag("strict-semver", None, Nothing, &[Module], "Accepted; versions are always semantic."),
+    flag("format", None, Value, &[Generate], "Accepted; there is one form."),
 ];
 
 /// A flag that was given.
@@ -113,6 +250,8 @@ struct Given {
     known: Option<&'static str>,
     /// Empty where it has none.
     value: String,
+    /// It takes a value, and the line ends.
+    lacks_value: bool,
 }
 
 /// The flags of a command line.
@@ -136,12 +275,16 @@ pub(super) fn read(sub: Sub, args: &[String]) -> (Flags, Vec<String>) {
         let takes_value = known.is_some_and(|flag| flag.takes == Value)
             || setting(written).is_some_and(|kind| kind != Kind::Bool);
         let value = match joined {
-            Some((_, value)) => value.to_owned(),
-            None if takes_value => args.next().cloned().unwrap_or_default(),
-            None => String::new(),
+            Some((_, value)) => Some(value.to_owned()),
+            None if takes_value => args.next().cloned(),
+            None => Some(String::new()),
         };
-        let known = known.map(|flag| flag.long);
-        flags.given.push(Given { written: written.to_owned(), known, value });
+        flags.given.push(Given {
+            written: written.to_owned(),
+            known: known.map(|flag| flag.long),
+            lacks_value: value.is_none(),
+            value: value.unwrap_or_default(),
+        });
     }
     (flags, words)
 }
@@ -156,6 +299,21 @@ impl Flag {
             }
         }
     }
+}
+
+/// The flags of a subcommand as help lists them: how each is written, and what it is for.
+pub(super) fn listed(sub: Sub) -> impl Iterator<Item = (String, &'static str)> {
+    FLAGS.iter().filter(move |flag| flag.known_by.contains(&sub)).map(|flag| {
+        let dashes = if flag.long.len() == 1 { "-" } else { "--" };
+        let short = flag.short.filter(|short| flag.long != short.to_string());
+        let short = short.map_or_else(String::new, |short| format!("-{short}, "));
+        let value = if flag.takes == Value {
+            format!(" {}", flag.long.to_uppercase().replace('-', "_"))
+        } else {
+            String::new()
+        };
+        (format!("{short}{dashes}{}{value}", flag.long), flag.about)
+    })
 }
 
 /// The kind of the setting that a flag is, if it is one.
@@ -193,9 +351,26 @@ impl Flags {
         given.map(|given| (&given.written[2..], given.value.as_str()))
     }
 
+    /// Names of the settings that were given.
+    pub(super) fn settings(&self) -> impl Iterator<Item = String> {
+        let names = self.long().map(|(name, _)| name.strip_prefix("no-").unwrap_or(name));
+        names.filter(|name| kind(name).is_some()).map(str::to_owned)
+    }
+
+    /// Whether help is wanted.
+    pub(super) fn wants_help(&self) -> bool {
+        self.has("help")
+    }
+
     /// Why a flag cannot be taken by a subcommand that refuses those it does not know.
     pub(super) fn refusal(&self, sub: Sub) -> Option<String> {
         self.given.iter().find_map(|given| {
+            if given.lacks_value && given.known.is_none() {
+                return Some(format!(
+                    "Could not initialize global default settings: Error parsing arguments\nWrapped exception:\noption '{}' needs a parameter",
+                    given.written
+                ));
+            }
             let why = given.refusal(sub)?;
             Some(format!("Could not parse application options: {why}"))
         })
@@ -217,6 +392,9 @@ impl Given {
                 None => String::new(),
             };
             return Some(format!("invalid option: {name}{hint}"));
+        }
+        if self.lacks_value {
+            return Some(format!("missing argument: {name}"));
         }
         let is_needless = setting == Some(Kind::Bool) && !value.is_empty();
         is_needless.then(|| format!("needless argument: {name}={value}"))
@@ -271,6 +449,9 @@ mod tests {
         ] {
             assert_eq!(refusal(line), Some(format!("{start}{expected}")), "{line}");
         }
+        let lacking = "Could not initialize global default settings: Error parsing arguments\nWrapped exception:\noption '--tags' needs a parameter";
+        assert_eq!(refusal("--tags").as_deref(), Some(lacking));
+        assert_eq!(refusal("-e"), Some(format!("{start}missing argument: -e")));
         assert_eq!(refusal("--no-noop --modulepath /m -e x -V"), None);
     }
 

@@ -37,6 +37,7 @@ impl Ground {
         let settings = Settings::read(&host, flags, "server");
         let request = settings.request(&*host);
         let machine = Machine::new(host, Cancel::default());
+        machine.given_by_flags(flags.settings());
         let node = match node {
             Some(node) => node.to_owned(),
             None => match settings.get("certname") {

@@ -25,9 +25,9 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
     }
     let code = flags.get("e").map(str::to_owned);
     let mut worst = 0;
+    let files = files.iter().flat_map(|file| manifests(&host, file));
     let texts = files
-        .iter()
-        .map(|file| (file.clone(), host.read(Path::new(file)).ok()))
+        .map(|file| (file.clone(), host.read(Path::new(&file)).ok()))
         .chain(code.map(|code| (String::new(), Some(code.into_bytes()))));
     for (name, text) in texts {
         let Some(text) = text else {
@@ -39,7 +39,8 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
             continue;
         };
         let sources = SourceMap::new();
-        let file = sources.add(&name, text.clone());
+        let full = std::path::absolute(&name).map_or(name, |full| full.display().to_string());
+        let file = sources.add(&full, text.clone());
         let (program, mut found) = fx_puppet_syntax::parse(&text, file);
         if found.iter().all(|found| found.severity != Severity::Error) {
             found.extend(fx_puppet_syntax::validate(&program, Strictness::Warning));
@@ -65,6 +66,26 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         }
     }
     worst
+}
+
+/// The file itself, or all manifests below a directory in the order of their paths.
+fn manifests(host: &OsHost, path: &str) -> Vec<String> {
+    if !host.stat(Path::new(path)).is_ok_and(|meta| meta.is_dir()) {
+        return vec![path.to_owned()];
+    }
+    let (mut found, mut open) = (Vec::new(), vec![std::path::PathBuf::from(path)]);
+    while let Some(dir) = open.pop() {
+        for entry in host.list(&dir).unwrap_or_default() {
+            let full = dir.join(&entry.name);
+            if host.lstat(&full).is_ok_and(|meta| meta.is_dir()) {
+                open.push(full);
+            } else if full.extension().is_some_and(|ending| ending == "pp") {
+                found.push(full.display().to_string());
+            }
+        }
+    }
+    found.sort();
+    found
 }
 
 /// Where something was found, as messages end; of the end of a file only the file is named.

@@ -129,10 +129,14 @@ impl Settings {
             (dir.as_ref().unwrap_or(&here), path)
         };
         let modules = modulepath.split(':').filter(|path| !path.is_empty());
-        let manifest = own("manifest").unwrap_or_else(|| "manifests".into());
+        let manifest = match (self.is_given("manifest"), own("manifest")) {
+            (true, _) => here.join(self.get("manifest")),
+            (false, Some(own)) => inside(&own),
+            (false, None) => inside("manifests"),
+        };
         let hiera = here.join(self.get("hiera_config"));
         CatalogRequest {
-            manifest: inside(&manifest),
+            manifest,
             modulepath: modules.map(|path| root.join(path)).collect(),
             hiera_config: host.stat(&hiera).is_ok().then_some(hiera),
             environment_dir: dir,

@@ -1,0 +1,1 @@
+class { 'motd': content => "Hello world!\n" }
