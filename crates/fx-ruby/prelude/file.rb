@@ -357,10 +357,17 @@ class File < IO
     def inspect = "#<File::Stat dev=0x#{dev.to_s(16)}, ino=#{ino}, mode=0#{mode.to_s(8)}, nlink=#{nlink}, uid=#{uid}, gid=#{gid}, rdev=0x#{rdev.to_s(16)}, size=#{size}, blksize=#{blksize}, blocks=#{blocks}, atime=#{atime.inspect}, mtime=#{mtime.inspect}, ctime=#{ctime.inspect}>"
   end
   class << self
-    def __s(p) = (p = p.to_io.path if IO === p; a = __stat(__p(p)); a && Stat.new(a))
-    def __need(p, what) = __s(p) || raise(Errno::ENOENT.new(p.respond_to?(:path) ? p.path : __p(p), "rb_file_s_#{what}"))
-    def stat(p) = __s(p) || raise(Errno::ENOENT.new(__p(p), "rb_file_s_stat"))
-    def lstat(p) = (a = __lstat(__p(p))) ? Stat.new(a) : raise(Errno::ENOENT.new(__p(p), "rb_file_s_lstat"))
+    def __s(p, call = nil) = (p = p.to_io.path if IO === p; a = __stat(__p(p), call); a && Stat.new(a))
+    def __need(p, what)
+      call = "rb_file_s_#{what}"
+      __s(p, call) || raise(Errno::ENOENT.new(p.respond_to?(:path) ? p.path : __p(p), call))
+    end
+    def stat(p) = __need(p, :stat)
+    def __lneed(p, what)
+      call = "rb_file_s_#{what}"
+      (a = __lstat(__p(p), call)) ? Stat.new(a) : raise(Errno::ENOENT.new(__p(p), call))
+    end
+    def lstat(p) = __lneed(p, :lstat)
     def exist?(p) = !__s(p).nil?
     %i[file? directory? pipe? socket? chardev? blockdev? zero? size? setuid? setgid? sticky? owned? grpowned? readable? writable? executable? readable_real? writable_real? executable_real? world_readable? world_writable?].each do |m|
       define_method(m) { |p| (s = __s(p)) ? s.__send__(m) : (%i[size? world_readable? world_writable?].include?(m) ? nil : false) }
@@ -368,7 +375,7 @@ class File < IO
     def empty?(p) = zero?(p)
     def symlink?(p) = (a = __lstat(__p(p))) ? a[0] == "link" : false
     def size(p) = __need(p, :size).size
-    def ftype(p) = (a = __lstat(__p(p))) ? Stat.new(a).ftype : raise(Errno::ENOENT.new(__p(p), "rb_file_s_ftype"))
+    def ftype(p) = __lneed(p, :ftype).ftype
     def atime(p) = __need(p, :atime).atime
     def mtime(p) = __need(p, :mtime).mtime
     def ctime(p) = __need(p, :ctime).ctime

@@ -143,8 +143,14 @@ fn utime(vm: &mut Vm, a: Args) -> R {
     done(vm, r, &format!("apply2files - {shown}"))
 }
 
+/// What a path is; nil where there is nothing. That a look is refused is nil as well, unless the
+/// name of the call is given, which then raises.
 fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
     let (p, shown) = vm.path_at(a, 0)?;
+    let call = match vm.opt_nil(a, 1) {
+        Some(call) => Some(vm.to_s(call)?),
+        None => None,
+    };
     if p.as_os_str().is_empty() {
         return Ok(NIL);
     }
@@ -154,10 +160,12 @@ fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
         Ok(Some(m)) => m,
         Ok(None) => return Ok(NIL),
         Err(e) => {
-            if e.kind() == std::io::ErrorKind::PermissionDenied || e.errno() == Some(40) {
-                return Ok(NIL);
-            }
-            return vm.host_error(&e, &shown);
+            let refused = e.kind() == std::io::ErrorKind::PermissionDenied || e.errno() == Some(40);
+            return match call {
+                None if refused => Ok(NIL),
+                None => vm.host_error(&e, &shown),
+                Some(call) => vm.host_error(&e, &format!("{call} - {shown}")),
+            };
         }
     };
     if shown.ends_with('/') && m.kind != fx_host::Kind::Directory {
@@ -190,8 +198,8 @@ fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
 
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::FILE;
-    vm.def_single(k, "__stat", |vm, a| stat(vm, a, true), 1, 1);
-    vm.def_single(k, "__lstat", |vm, a| stat(vm, a, false), 1, 1);
+    vm.def_single(k, "__stat", |vm, a| stat(vm, a, true), 1, 2);
+    vm.def_single(k, "__lstat", |vm, a| stat(vm, a, false), 1, 2);
     vm.def_single(
         k,
         "__read",
