@@ -155,7 +155,7 @@ fn a_plan_with_a_network_knows_what_a_package_brings() {
 fn run(dir: &Path, name: &str, policy: &str, verb: &[&str]) -> (Option<i32>, String) {
     use std::os::unix::fs::PermissionsExt;
     let file = dir.join(name);
-    let methods = if name.ends_with(".cf") { APT } else { "" };
+    let methods = if name == "site.cf" { APT } else { "" };
     std::fs::write(&file, format!("{policy}{methods}")).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
