@@ -16,6 +16,8 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("provides", provides),
     ("known_resource?", known_resource),
     ("known_provider?", known_provider),
+    ("resource_names", resource_names),
+    ("nearest", nearest),
 ];
 
 fn line(start: &str) -> Option<&'static str> {
@@ -36,6 +38,22 @@ pub(crate) fn is_built_in(vm: &mut Vm, object: Value) -> bool {
 fn known_resource(_: &Machine, vm: &mut Vm, a: Args) -> R {
     let name = text(vm, a, 0)?.unwrap_or_default();
     Ok(Value::bool(line(&format!("{{\"u\":\"{name}\",")).is_some()))
+}
+
+/// `FX.resource_names`: the names of all resources that ship, with blanks between them.
+fn resource_names(_: &Machine, vm: &mut Vm, _: Args) -> R {
+    let names = TABLE.lines().filter_map(|line| line.strip_prefix("{\"u\":\"")?.split('"').next());
+    Ok(vm.str(names.collect::<Vec<_>>().join(" ")))
+}
+
+/// `FX.nearest(name, names)`: which of the names, with blanks between them, was likely meant.
+fn nearest(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    let names = text(vm, a, 1)?.unwrap_or_default();
+    match fx_source::nearest(&name, names.split(' ')) {
+        Some(near) => Ok(vm.str(near)),
+        None => Ok(NIL),
+    }
 }
 
 /// Provider classes that have no resource of the same name.

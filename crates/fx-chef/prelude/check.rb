@@ -1,0 +1,80 @@
+# What a check finds in recipes that do not compile, and in the collection of those that do. Loaded where
+# findings are wanted.
+class Chef
+  module FxCheck
+    class << self
+      # Where the policy's own code is in a trace, as file:line.
+      def place(e)
+        lines = e.backtrace || []
+        lines = [e.message] + lines if e.is_a?(SyntaxError)
+        lines.each do |l|
+          at = l[%r{\A/.+?:\d+}]
+          return at if at && FX.file?(at[/\A(.+):\d+\z/, 1])
+        end
+        nil
+      end
+
+      # Whether something that the policy needs is not here, which is no mistake in it.
+      def missing?(e, help)
+        case e
+        when Chef::Exceptions::CookbookNotFound then help.nil?
+        when LoadError then true
+        else !Chef::FxMissing.of(e).nil? && !data_bags?
+        end
+      end
+
+      def help(e)
+        near = near(e)
+        near && "did you mean '#{near}'?"
+      end
+
+      # What the compiled resources need and the cookbooks do not have.
+      def collection(run_context)
+        run_context.resource_collection.each do |r|
+          case r
+          when Chef::Resource::Template then file(run_context, r, :templates) unless r.local || r.fx_content
+          when Chef::Resource::CookbookFile then file(run_context, r, :files)
+          end
+          r.resolve_notification_references
+        rescue Chef::Exceptions::ResourceNotFound => e
+          FX.finding("chef-missing-resource", e.message.lines.first.to_s.strip, r.source_line, nil)
+        rescue StandardError
+          nil
+        end
+      end
+
+      private
+
+      def data_bags?
+        dirs = Array(Chef::Config[:data_bag_path])
+        dirs.any? { |d| FX.directory?(d) }
+      end
+
+      def file(run_context, r, segment)
+        return if r.source.is_a?(Chef::DelayedEvaluator) || r.source_line.nil?
+        book = run_context.cookbook_collection[(r.cookbook || r.cookbook_name).to_s]
+        return if book.nil? || Array(r.source).any? { |s| book.send(:find_file, segment, s, run_context.node) }
+        what = segment == :templates ? "template" : "file"
+        FX.finding("chef-missing-file", "cookbook '#{book.name}' has no #{what} '#{Array(r.source).first}'",
+          r.source_line, nil)
+      end
+
+      def near(e)
+        case e
+        when Chef::Exceptions::CookbookNotFound then nil
+        when NameError then FX.nearest(e.name.to_s, known(e))
+        end
+      end
+
+      def known(e)
+        to = e.receiver
+        names = to.is_a?(Module) ? to.constants : to.methods
+        names += to.class.properties.keys if to.is_a?(Chef::Resource)
+        names += FX.resource_names.split if to.is_a?(Chef::Recipe)
+        names.join(" ")
+      rescue ArgumentError
+        FX.resource_names
+      end
+    end
+  end
+end
