@@ -5,6 +5,7 @@ mod cfengine;
 mod chef;
 mod files;
 mod puppet;
+mod slips;
 mod texts;
 
 use std::path::{Path, PathBuf};

@@ -58,7 +58,11 @@ pub fn entries(sources: &SourceMap, files: &[FileId]) -> Vec<FileId> {
     let is = |id: &FileId, name: &str| {
         sources.file(*id).name().rsplit('/').next().is_some_and(|last| last == name)
     };
-    if let Some(first) = files.iter().find(|id| is(id, "promises.cf")) {
+    // That of a directory further in is the policy of a test or an example.
+    let depth = |id: &FileId| sources.file(*id).name().matches('/').count();
+    let least = files.iter().map(depth).min();
+    let top = files.iter().find(|id| is(id, "promises.cf") && Some(depth(id)) == least);
+    if let Some(first) = top {
         return vec![*first];
     }
     let runs = |id: &&FileId| {

@@ -7,6 +7,8 @@ class Chef
       def place(e)
         lines = e.backtrace || []
         lines = [e.message] + lines if e.is_a?(SyntaxError)
+        # A call with other arguments than the method takes is noticed in the method.
+        lines = lines.drop(1) if e.is_a?(ArgumentError) && definition?(lines.first.to_s)
         lines.each do |l|
           at = l[%r{\A/.+?:\d+}]
           return at if at && FX.file?(at[/\A(.+):\d+\z/, 1])
@@ -45,9 +47,14 @@ class Chef
 
       private
 
+      def definition?(place)
+        file, line = place[/\A(.+?):\d+/, 1], place[/\A.+?:(\d+)/, 1].to_i
+        file && FX.file?(file) && ::File.read(file).lines[line - 1].to_s.match?(/\A\s*def\s/)
+      end
+
       def data_bags?
         dirs = Array(Chef::Config[:data_bag_path])
-        dirs.any? { |d| FX.directory?(d) }
+        dirs.any? { |d| ::File.directory?(d.to_s) }
       end
 
       def file(run_context, r, segment)

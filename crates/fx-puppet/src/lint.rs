@@ -24,7 +24,7 @@ use crate::machine::Machine;
 const MOST_DEEP: u32 = 400;
 
 /// Variables that are there without being set.
-const ALWAYS: [&str; 12] = [
+const ALWAYS: [&str; 16] = [
     "facts",
     "trusted",
     "server_facts",
@@ -37,6 +37,10 @@ const ALWAYS: [&str; 12] = [
     "clientversion",
     "clientnoop",
     "settings",
+    "servername",
+    "serverip",
+    "serverip6",
+    "serverversion",
 ];
 
 /// What is told of a program.
@@ -308,6 +312,14 @@ impl Linter {
                 self.arity(name, args, 1, *name_span);
             }
             ExprKind::Block(statements) => self.declared(statements),
+            ExprKind::Access { left, .. } => self.small_reference(left),
+            ExprKind::Interpolated(parts) => {
+                for part in parts {
+                    if let StringPart::Expr(part) = part {
+                        self.capital_variable(part, names);
+                    }
+                }
+            }
             _ => {}
         }
         let mut inside = Vec::new();
@@ -326,6 +338,28 @@ impl Linter {
                 }
             }
             self.expr(&lambda.body, &names, depth + 1);
+        }
+    }
+
+    /// `package['x']`, which is no reference.
+    fn small_reference(&mut self, left: &Expr) {
+        let ExprKind::Name(name) = &left.kind else { return };
+        let low = name.trim_start_matches("::");
+        if low == "class" || crate::compile::built_in(low).is_some() {
+            let message = format!("'{name}' is a word; a reference begins with a capital letter");
+            let near = crate::types::capitalized(low);
+            self.wrong("puppet-reference", left.span, message, Some(near));
+        }
+    }
+
+    /// `${Name}`, which is a type.
+    fn capital_variable(&mut self, part: &Expr, names: &Names) {
+        let ExprKind::Reference(name) = &part.kind else { return };
+        if !matches!(self.evaluator.known_type(name, part.span), Ok(Some(_))) {
+            let message = format!("unknown type '{name}'; variables begin with a small letter");
+            let near = names.own.iter().find(|known| known.eq_ignore_ascii_case(name));
+            let near = near.map(|near| format!("${near}"));
+            self.wrong("puppet-unknown-variable", part.span, message, near);
         }
     }
 
@@ -400,6 +434,29 @@ impl Linter {
         self.evaluator.module_dir(module).is_some()
     }
 
+    /// What the files of a name's module define, by their paths.
+    fn members(&self, name: &str) -> Vec<String> {
+        let module = name.split("::").next().unwrap_or_default();
+        let Some(dir) = self.evaluator.module_dir(module) else { return Vec::new() };
+        let host = self.evaluator.run.look();
+        let mut found = Vec::new();
+        let mut todo = vec![(dir.join("manifests"), module.to_owned())];
+        while let Some((dir, prefix)) = todo.pop() {
+            for entry in host.list(&dir).unwrap_or_default() {
+                let file = entry.name.to_string_lossy().into_owned();
+                match file.strip_suffix(".pp") {
+                    Some("init") => found.push(prefix.clone()),
+                    Some(name) => found.push(format!("{prefix}::{name}")),
+                    None if found.len() < 10_000 && todo.len() < 1000 => {
+                        todo.push((dir.join(&file), format!("{prefix}::{file}")));
+                    }
+                    None => {}
+                }
+            }
+        }
+        found
+    }
+
     /// Names of the modules on the path.
     fn module_names(&self) -> Vec<String> {
         let host = self.evaluator.run.look();
@@ -416,8 +473,10 @@ impl Linter {
         let all: Vec<Rc<str>> =
             self.evaluator.definitions.borrow().classes.keys().map(Rc::clone).collect();
         let modules = self.module_names();
+        let own = self.members(&low);
         let known = all.iter().map(|name| &**name).chain(modules.iter().map(String::as_str));
-        let near = nearest(&low, known).map(str::to_owned);
+        let known = known.chain(own.iter().map(String::as_str));
+        let near = fx_source::meant(&low, known).map(str::to_owned);
         if self.has_module(&low) {
             let message = format!("unknown class '{low}': its module has none of this name");
             self.wrong("puppet-unknown-class", span, message, near);
@@ -439,7 +498,10 @@ impl Linter {
         let built_in = crate::compile::built_in_names();
         let own: Vec<Rc<str>> =
             self.evaluator.definitions.borrow().defines.keys().map(Rc::clone).collect();
-        let near = nearest(&low, built_in.into_iter().chain(own.iter().map(|name| &**name)));
+        let members = self.members(&low);
+        let members = members.iter().map(String::as_str);
+        let own = own.iter().map(|name| &**name);
+        let near = nearest(&low, built_in.into_iter().chain(own).chain(members));
         let near = near.map(str::to_owned);
         if low.contains("::") {
             if self.has_module(&low) {

@@ -24,7 +24,7 @@ pub use sarif::render_sarif;
 pub use scan::find_byte;
 pub use secret_lines::{hidden_line, shown_among, shown_line};
 pub use span::{Span, Spanned};
-pub use spelling::{distance, nearest};
+pub use spelling::{distance, meant, nearest};
 pub use visible::{
     visible, visible_bytes, visible_message, visible_name, visible_path, without_passwords,
 };

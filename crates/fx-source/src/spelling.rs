@@ -1,7 +1,13 @@
 //! Which known name a misspelt one was meant to be.
 
-/// The nearest of some names, if it is near enough to be meant.
+/// The nearest of some names, if it is near enough to be meant and does not differ on purpose:
+/// for names of which not all are known.
 pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    meant(name, known.filter(|other| !differ_on_purpose(name, other)))
+}
+
+/// The nearest of some names, if it is near enough to be meant: for a name that is surely wrong.
+pub fn meant<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let most = match name.len() {
         0..=2 => return None,
         3..=7 => 1,
@@ -10,7 +16,7 @@ pub fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&
     known
         .filter(|other| other.len().abs_diff(name.len()) <= most && *other != name)
         .map(|other| (distance(name, other), other))
-        .filter(|(far, other)| *far <= most && other.len() > 2 && !differ_on_purpose(name, other))
+        .filter(|(far, other)| *far <= most && other.len() > 2)
         .min()
         .map(|(_, other)| other)
 }
@@ -71,6 +77,7 @@ mod tests {
         for (name, expected) in table {
             assert_eq!(nearest(name, known.into_iter()), expected, "{name}");
         }
+        assert_eq!(meant("users", known.into_iter()), Some("user"));
     }
 
     #[test]

@@ -86,9 +86,71 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
         if !hidden && !goods {
             found.extend(super::check_text(stage, &file));
         }
+        if file.ends_with("metadata.rb") {
+            found.extend(metadata(stage, &file));
+        }
     }
     if found.is_empty() {
         compiled(stage, &full, policy, &mut found);
+    }
+    found
+}
+
+/// Words of a cookbook's metadata. Others are left out without a word.
+const METADATA: [&str; 24] = [
+    "name",
+    "version",
+    "maintainer",
+    "maintainer_email",
+    "license",
+    "description",
+    "long_description",
+    "depends",
+    "supports",
+    "recommends",
+    "suggests",
+    "conflicts",
+    "provides",
+    "replaces",
+    "recipe",
+    "attribute",
+    "grouping",
+    "chef_version",
+    "ohai_version",
+    "gem",
+    "source_url",
+    "issues_url",
+    "privacy",
+    "eager_load_libraries",
+];
+
+/// Lines of a cookbook's metadata that begin with a misspelt word.
+fn metadata(stage: &Stage, file: &Path) -> Vec<Diagnostic> {
+    let Ok(text) = stage.host.read_limited(file, fx_host::limits::POLICY) else {
+        return Vec::new();
+    };
+    let id = stage.sources.add(&file.display().to_string(), text.clone());
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let length = line.iter().take_while(|byte| byte.is_ascii_lowercase() || **byte == b'_');
+        let length = length.count();
+        let word = String::from_utf8_lossy(&line[..length]).into_owned();
+        let said = line
+            .get(length..length + 2)
+            .is_some_and(|rest| rest[0] == b' ' && matches!(rest[1], b'\'' | b'"' | b'%'));
+        if said
+            && !METADATA.contains(&&*word)
+            && let Some(near) = fx_source::meant(&word, METADATA.into_iter())
+        {
+            let span = Span::new(id, at as u32, (at + length) as u32);
+            found.push(
+                Diagnostic::error("chef-metadata", format!("unknown word '{word}' in metadata"))
+                    .label(span, "")
+                    .help(format!("did you mean '{near}'?")),
+            );
+        }
+        at += line.len();
     }
     found
 }

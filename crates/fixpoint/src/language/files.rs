@@ -16,7 +16,7 @@ const MOST: usize = 100_000;
 
 /// Every file below a directory in the order of its path; a file is itself.
 pub(super) fn below(stage: &Stage, target: &Path) -> Vec<PathBuf> {
-    let full = stage.host.cwd().join(target);
+    let full: PathBuf = stage.host.cwd().join(target).components().collect();
     if !is_dir(stage, &full) {
         return vec![full];
     }

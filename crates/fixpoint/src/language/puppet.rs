@@ -10,6 +10,7 @@ use fx_source::{Diagnostic, Origin, Severity};
 
 use super::{PolicyArgs, Way, files};
 use crate::exit;
+use crate::language::slips;
 use crate::stage::Stage;
 
 /// What is wrong with a manifest, a template, or every file of a directory.
@@ -119,6 +120,9 @@ fn check_manifest(
 ) -> Vec<Diagnostic> {
     let id = stage.sources.add(&file.display().to_string(), text.clone());
     let (program, mut found) = fx_puppet_syntax::parse(&text, id);
+    if let Some(better) = found.last().and_then(|error| slips::behind(id, &text, error)) {
+        return vec![better];
+    }
     // Plans have functions and a scope of their own.
     let plan = file.components().any(|part| part.as_os_str() == "plans");
     if !plan && found.iter().all(|found| found.severity != Severity::Error) {

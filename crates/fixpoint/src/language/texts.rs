@@ -16,7 +16,32 @@ pub(super) fn ruby(id: FileId, text: &[u8]) -> Option<Diagnostic> {
         );
     }
     let (start, end) = (error.start.min(whole as u32), error.end.min(whole as u32));
+    let (start, end) = line_left_open(text, start as usize)
+        .map_or((start, end), |(start, end)| (start as u32, end as u32));
     Some(Diagnostic::error("ruby-syntax", error.message).label(Span::new(id, start, end), ""))
+}
+
+/// The line before a place, if a bracket that it opens is not closed in it: what is noticed
+/// first on a line was mostly forgotten on the line before.
+fn line_left_open(text: &[u8], at: usize) -> Option<(usize, usize)> {
+    let line = text[..at].iter().rposition(|byte| *byte == b'\n')? + 1;
+    let end = text[..line].trim_ascii_end().len();
+    let start = text[..end].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    let mut open = Vec::new();
+    let mut quote = None;
+    for (at, byte) in text[start..end].iter().enumerate() {
+        match (quote, byte) {
+            (Some(mark), byte) if mark == *byte => quote = None,
+            (Some(_), _) => {}
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (None, b'(' | b'[' | b'{') => open.push(start + at),
+            (None, b')' | b']' | b'}') => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open.pop().map(|at| (at, at + 1))
 }
 
 /// The line that opens a block which nothing closes, by the indentation of what opens and ends.
@@ -26,6 +51,7 @@ fn unclosed(text: &[u8]) -> Option<(usize, usize)> {
     for line in text.split_inclusive(|byte| *byte == b'\n') {
         let indent = line.len() - line.trim_ascii_start().len();
         let code = line.trim_ascii();
+        let code = code.strip_prefix(b";").unwrap_or(code).trim_ascii();
         let word = code.split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_').next();
         let word = word.unwrap_or_default();
         if word == b"end" {
@@ -92,7 +118,8 @@ pub(super) fn erb(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     let (mut start, mut end) = (place(error.start), place(error.end));
     let mut message = error.message;
     let rest = code.get(start as usize..).unwrap_or_default();
-    if rest.trim_ascii().is_empty()
+    // A block that is not closed is noticed at the end, or at the method around it.
+    if (rest.trim_ascii().is_empty() || (error.start as usize) < BEFORE.len())
         && let Some((from, to)) = unclosed(&code)
     {
         (start, end) = (from as u32, to as u32);
@@ -168,7 +195,17 @@ pub(super) fn json(id: FileId, text: &[u8]) -> Option<Diagnostic> {
 pub(super) fn yaml(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     let string = String::from_utf8_lossy(text);
     let (line, column, message) = fx_puppet::yaml_error(&string)?;
+    let tab = text.split_inclusive(|byte| *byte == b'\n').enumerate().find(|(number, text)| {
+        let blanks = text.len() - text.trim_ascii_start().len();
+        *number + 2 >= line && blanks < text.len() && text[..blanks].contains(&b'\t')
+    });
+    if let Some((number, _)) = tab {
+        let at = offset(text, number + 1, 0) as u32;
+        let found = Diagnostic::error("yaml-syntax", "this line is indented with a tab");
+        return Some(found.label(Span::new(id, at, at + 1), "").help("use blanks"));
+    }
     let at = offset(text, line, column).min(text.trim_ascii_end().len());
+    let at = line_left_open(text, at).map_or(at, |(start, _)| start);
     Some(Diagnostic::error("yaml-syntax", message).label(Span::new(id, at as u32, at as u32), ""))
 }
 
@@ -195,6 +232,8 @@ mod tests {
             ("a do\n  b do\n    c 1\nend\n", Some(2)),
             ("a do\n  if x\n    c 1\nend\n", Some(2)),
             ("def a\n  b\n", Some(1)),
+            ("a do\n  b [1, 2\nend\n", Some(2)),
+            ("a do\n  b(1, 2\n  c 1\nend\n", Some(2)),
             ("a 'x'\nb [1, 2\nc 3\n", Some(2)),
             ("a 'x' do\n  c 1\nend\n", None),
         ];
@@ -225,7 +264,8 @@ mod tests {
         assert_eq!(line(json, "{\n  \"a\": 1\n  \"b\": 2\n}\n"), Some(2));
         assert_eq!(line(json, "{\n  \"a\": 1,\n}\n"), Some(3));
         assert_eq!(line(json, "{\"a\": [1, 2]}\n"), None);
-        assert_eq!(line(yaml, "a: 1\nb: [1, 2\nc: 3\n"), Some(3));
+        assert_eq!(line(yaml, "a: 1\nb: [1, 2\nc: 3\n"), Some(2));
+        assert_eq!(line(yaml, "a:\n  - x\n\t- y\n"), Some(3));
         assert_eq!(line(yaml, "a: 1\nb:\n  - x\n"), None);
     }
 }

@@ -5,7 +5,7 @@
 
 use fx_cfengine_syntax as ast;
 use fx_source::{Diagnostic, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::vocabulary::{self, Type};
 
@@ -77,7 +77,18 @@ fn at_hand(inputs: &ast::Rval, files: &[String]) -> bool {
 /// Adds what is wrong with the names that a tree uses.
 pub(super) fn check(names: &Names, tree: &ast::File, out: &mut Vec<Diagnostic>) {
     let mut checker = Checker { names, out };
+    let mut seen = FxHashSet::default();
     for block in &tree.blocks {
+        let (what, kind, name, space) = match block {
+            ast::Block::Bundle(one) => ("bundle", &one.kind, &one.name, &one.namespace),
+            ast::Block::Settings(one) => ("body", &one.kind, &one.name, &one.namespace),
+        };
+        let control = what == "body" && &*name.text == "control";
+        let key = (what, kind.text.to_string(), name.text.to_string(), space.to_string());
+        if !control && !seen.insert(key) {
+            let message = format!("{what} '{}' is defined twice", name.text);
+            checker.report("cf-defined-twice", name.span, message, None);
+        }
         match block {
             ast::Block::Bundle(bundle) => checker.bundle(bundle),
             ast::Block::Settings(body) => checker.body(body),

@@ -56,6 +56,11 @@ fn placed(
     error: Diagnostic,
 ) -> Diagnostic {
     let start = at.start as usize;
+    if let Some(open) = open_bracket(text, marks, start) {
+        let here = Span::new(file, open as u32, open as u32 + 1);
+        let message = format!("this '{}' is not closed", char::from(text[open]));
+        return Diagnostic::error(error.code, message).label(here, "");
+    }
     let line = text[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let first_on_line = text[line..start].iter().all(u8::is_ascii_whitespace);
     let before = marks.iter().rev().find(|(at, mark)| *at < start && *mark != Mark::Comment);
@@ -68,6 +73,22 @@ fn placed(
         moved = moved.help(help);
     }
     moved
+}
+
+/// The bracket of an earlier line that is open where the error is noticed.
+fn open_bracket(text: &[u8], marks: &[(usize, Mark)], error: usize) -> Option<usize> {
+    let from = statement_start(marks, error);
+    let mut open = Vec::new();
+    for (at, mark) in marks.iter().filter(|(at, _)| *at >= from && *at < error) {
+        match (mark, text[*at]) {
+            (Mark::Other, b'(' | b'{') => open.push(*at),
+            (Mark::Other, b')' | b'}') => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open.pop().filter(|at| text[*at..error].contains(&b'\n'))
 }
 
 /// What a scan of the text finds; words and strings with their ends.
@@ -265,6 +286,7 @@ mod tests {
             ("files:\n\"/x\" perms => m(\"1\", \"2\";\nreports:\n\"a\";\n\"b\";", &[4]),
             ("vars:\n\"a\" string => \"x;\n\"b\" string => \"y\";\nreports:\n\"c\";", &[4]),
             ("vars:\n\"a\" string => \"x;\n y\";\nreports:\n\"c\";", &[]),
+            ("files:\n\"/x\" perms => m(\"1\",\n create => \"true\";\nreports:\n\"a\";", &[4]),
             ("reports:\n\"c\"", &[4]),
             ("reports:\n\"c\" if => ;\n\"d\" if = \"x\";", &[4, 5]),
         ];

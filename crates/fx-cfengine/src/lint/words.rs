@@ -1,12 +1,10 @@
 //! What the vocabulary says of a text, with the word or the values that were likely meant.
 
 use fx_cfengine_syntax as ast;
-use fx_source::{Diagnostic, FileId, SourceMap, Span};
+use fx_source::{Diagnostic, FileId, SourceMap, Span, meant as nearest};
 
 use crate::load::lower::{Component, Lowering};
 use crate::vocabulary::{self, Attribute};
-
-use super::nearest;
 
 /// Errors of words and values in a tree.
 pub(super) fn check(sources: &SourceMap, file: FileId, tree: &ast::File) -> Vec<Diagnostic> {

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use fx_puppet_syntax::{AttributeOp, Expr, ExprKind, Param, ResourceBody};
-use fx_source::Span;
+use fx_source::{Span, meant as nearest};
 
-use super::{Linter, nearest};
+use super::Linter;
 use crate::eval::Scope;
 use crate::types::{Type, is_instance};
 

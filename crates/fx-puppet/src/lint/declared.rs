@@ -3,7 +3,8 @@
 //! Only titles and references that stand there as they are count, and only what is in one list
 //! of statements: what a condition chooses may be declared elsewhere as well.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use fx_puppet_syntax::{AttributeOp, Expr, ExprKind, Form, RelationOp};
 use fx_source::Span;
@@ -24,8 +25,16 @@ struct Declared {
 impl Linter {
     pub(super) fn declared(&mut self, statements: &[Expr]) {
         let mut all = Declared::default();
+        let mut set = BTreeSet::new();
         for statement in statements {
             self.statement(statement, &mut all);
+            if let ExprKind::Assign { left, .. } = &statement.kind
+                && let ExprKind::Variable(name) = &left.kind
+                && !set.insert(Rc::clone(name))
+            {
+                let message = format!("variable '${name}' is set twice");
+                self.wrong("puppet-set-twice", left.span, message, None);
+            }
         }
         self.circles(&all);
         for (name, span) in &all.references {
