@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 
 use fx_engine::Level;
 use fx_host::{Files, LeftOut, OsHost, Sandbox};
-use fx_source::{Diagnostic, FileId, Origin};
+use fx_source::{Color, Diagnostic, FileId, Origin, Severity, render_text};
 
-use crate::exit;
 use crate::stage::Stage;
+use crate::{exit, terminal};
 
 /// What is run, and its options.
 #[derive(Clone, Debug, clap::Args)]
@@ -127,10 +127,37 @@ pub(crate) fn evaluate(
     if way.in_copy {
         stage.run.ledger.set_in_copy();
         let stage = &stage.watching(left_out());
-        return evaluate_in(stage, language, target, policy, way);
+        return evaluate_or_show(stage, language, target, policy, way);
     }
-    evaluate_in(stage, language, target, policy, way)
+    evaluate_or_show(stage, language, target, policy, way)
 }
+
+/// Evaluates; where that fails and the text of the policy is wrong, shows its lines as `check` does.
+fn evaluate_or_show(
+    stage: &Stage,
+    language: Language,
+    target: &Path,
+    policy: &PolicyArgs,
+    way: Way,
+) -> u8 {
+    let code = evaluate_in(stage, language, target, policy, way);
+    if code != exit::OK {
+        let mut found = match language {
+            Language::Cfengine => cfengine::texts(stage),
+            Language::Puppet => puppet::check(stage, target, policy),
+            Language::Chef => chef::texts(stage, target),
+        };
+        found.retain(|found| found.severity == Severity::Error);
+        found.truncate(MOST_SHOWN);
+        let bright = terminal::color_on_errors(&*stage.host, terminal::ColorChoice::Auto);
+        let color = if bright { Color::Always } else { Color::Never };
+        terminal::hand_on(&render_text(&stage.sources, &found, color));
+    }
+    code
+}
+
+/// Errors of a text that are shown beside a failed run.
+const MOST_SHOWN: usize = 5;
 
 fn evaluate_in(
     stage: &Stage,

@@ -20,7 +20,9 @@ class Chef
       def missing?(e, help)
         case e
         when Chef::Exceptions::CookbookNotFound then help.nil?
-        when LoadError then true
+        when LoadError, Chef::Exceptions::NoSuchResourceType, Mixlib::ShellOut::ShellCommandFailed then true
+        when NameError then help.nil? && elsewhere?(e.name.to_s)
+        when RuntimeError then e.instance_of?(RuntimeError) && refuses?(e)
         else !Chef::FxMissing.of(e).nil? && !data_bags?
         end
       end
@@ -39,13 +41,36 @@ class Chef
           end
           r.resolve_notification_references
         rescue Chef::Exceptions::ResourceNotFound => e
-          FX.finding("chef-missing-resource", e.message.lines.first.to_s.strip, r.source_line, nil)
+          # Another recipe may declare it; a name that is almost one of these is the one.
+          text = e.message.lines.first.to_s.strip
+          known = run_context.resource_collection.map(&:to_s).reject { |n| n.include?(" ") }.join(" ")
+          near = text.scan(/\w+\[[^\] ]+\]/).filter_map { |n| FX.nearest(n, known) unless known.include?(n) }.first
+          FX.finding("chef-missing-resource", text, r.source_line, "did you mean '#{near}'?") if near
         rescue StandardError
           nil
         end
       end
 
       private
+
+      # Whether a line raises under a condition: it refuses this machine, not every one.
+      def refuses?(e)
+        at = place(e) or return false
+        lines = ::File.read(at[/\A(.+):\d+\z/, 1]).lines
+        line = lines[at[/\d+\z/].to_i - 1].to_s
+        line.match?(/\A\s+/) || line.match?(/\s(if|unless)\s/)
+      end
+
+      # Whether a cookbook that this one does not depend on has the name.
+      def elsewhere?(name)
+        Array(Chef::Config[:cookbook_path]).any? do |dir|
+          ::Dir.glob("#{dir}/*/{libraries,resources}/**/*.rb").any? do |file|
+            text = ::File.read(file)
+            text.match?(/def (self\.)?#{Regexp.escape(name)}\b|(provides|resource_name) :#{Regexp.escape(name)}\b/) ||
+              file[%r{/(\w+/resources/\w+)\.rb\z}, 1].to_s.sub("/resources/", "_") == name
+          end
+        end
+      end
 
       def definition?(place)
         file, line = place[/\A(.+?):\d+/, 1], place[/\A.+?:(\d+)/, 1].to_i

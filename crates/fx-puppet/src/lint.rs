@@ -570,7 +570,8 @@ mod tests {
             "class a($server) { notice($sever) }",
             &["unknown variable '$sever'; did you mean '$server'?"],
         );
-        check("class a { notice($osfamily, $anything_at_all, $1, $::x) }", &[]);
+        check("class a { notice($osfamily, $1, $::x) } notice($anything_at_all)", &[]);
+        check("class a { notice($anything_at_all) }", &["unknown variable '$anything_at_all'"]);
         check("class a($list) { $list.each |$item| { notice($item) } }", &[]);
         check("class a inherits web { notice($port, $made) }", &[]);
         check("class a inherits elsewhere { notice($sever, $server) }", &[]);

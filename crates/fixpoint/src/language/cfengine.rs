@@ -72,6 +72,14 @@ pub(super) fn check(
     (code, found)
 }
 
+/// What is wrong with the texts that a run has read.
+pub(super) fn texts(stage: &Stage) -> Vec<Diagnostic> {
+    let read = stage.sources.ids();
+    let read: Vec<FileId> =
+        read.filter(|id| stage.sources.file(*id).name().ends_with(".cf")).collect();
+    fx_cfengine::texts(&stage.sources, &read)
+}
+
 /// Whether two findings are one: a file that two policies include is read twice.
 fn same(stage: &Stage, a: &Diagnostic, b: &Diagnostic) -> bool {
     let place = |one: &Diagnostic| one.primary().map(|span| stage.sources.location(span));

@@ -73,25 +73,31 @@ const REBOOT_NEEDED: u8 = 37;
 /// What is wrong with the text of each file; then, as root, what compiling the recipes in a
 /// throw-away copy of the machine finds. Compiling can act, so without a copy it is not done.
 pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Diagnostic> {
+    let mut found = texts(stage, target);
+    if found.is_empty() {
+        compiled(stage, &stage.host.cwd().join(target), policy, &mut found);
+    }
+    found
+}
+
+/// What is wrong with the text of each file.
+pub(super) fn texts(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let full = stage.host.cwd().join(target);
     for file in files::below(stage, target) {
-        let hidden = file.strip_prefix(&full).is_ok_and(|rest| {
-            rest.components().any(|part| part.as_os_str().to_string_lossy().starts_with('.'))
+        let rest = file.strip_prefix(&full).unwrap_or(&file);
+        let left_out = rest.components().any(|part| {
+            // Files that are handed out are the cookbook's goods, whatever their form.
+            let name = part.as_os_str().to_string_lossy();
+            name == "files" || name.starts_with('.')
         });
-        // Files that are handed out are the cookbook's goods, whatever their form.
-        let goods = file
-            .strip_prefix(&full)
-            .is_ok_and(|rest| rest.components().any(|part| part.as_os_str() == "files"));
-        if !hidden && !goods {
-            found.extend(super::check_text(stage, &file));
+        if left_out {
+            continue;
         }
+        found.extend(super::check_text(stage, &file));
         if file.ends_with("metadata.rb") {
             found.extend(metadata(stage, &file));
         }
-    }
-    if found.is_empty() {
-        compiled(stage, &full, policy, &mut found);
     }
     found
 }
@@ -349,10 +355,13 @@ fn run_lists(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Vec<OsStr
     if target.extension().is_some_and(|extension| extension == "rb") {
         return vec![vec![target.into()]];
     }
-    let one = stage.host.stat(&target.join("metadata.rb")).is_ok();
+    let has = |name: &str| stage.host.stat(&target.join(name)).is_ok();
+    let one = has("metadata.rb") || has("recipes");
     let parent = match target.parent() {
         Some(parent) if one => parent.to_path_buf(),
-        _ => target.join("cookbooks"),
+        // A repository has a folder of cookbooks; another directory is one.
+        _ if has("cookbooks") => target.join("cookbooks"),
+        _ => target.to_path_buf(),
     };
     let with = |list: String| -> Vec<OsString> {
         vec!["--cookbook-path".into(), parent.clone().into(), "-o".into(), list.into()]

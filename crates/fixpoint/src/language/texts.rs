@@ -153,7 +153,8 @@ fn ruby_of(text: &[u8]) -> Result<Vec<u8>, usize> {
         while from < close && matches!(text[from], b'=' | b'-') && from < open + 4 {
             from += 1;
         }
-        let to = if close > from && text[close - 1] == b'-' { close - 1 } else { close };
+        let trims = close > from && matches!(text[close - 1], b'-' | b'=');
+        let to = if trims { close - 1 } else { close };
         code[from..to].copy_from_slice(&text[from..to]);
         // A comment in a tag ends with the tag.
         code[open] = b';';
@@ -247,6 +248,7 @@ mod tests {
         let table = [
             ("a\n<% if x %>\nb <%= y -%>\n<% end %>\n", None),
             ("a\n<%# no code ( %>\n<% x # comment %>text\n<%= z # c %>\n<%% no tag\n", None),
+            ("a <%= x =%>\n<% if y %>b<%end -%>\n", None),
             ("<%= yield %>\n<% [1].each do |x| -%>\n<%= x %>\n<%- end -%>\n", None),
             ("<%= a %><% if x %><%= b %><% end %><% case y %>\n<% when 1 %>z<% end %>\n", None),
             ("a\n<% if x %>\nb\n", Some(2)),

@@ -117,41 +117,41 @@ impl Linter {
 
     /// The type of an expression, if all of it is known.
     fn known(&self, ty: &Expr) -> Option<Rc<Type>> {
-        if !self.is_known_type(ty, 0) {
+        if !is_known_type(ty, 0) {
             return None;
         }
         let scope = Scope::new(Rc::clone(&self.evaluator.top));
         self.evaluator.type_of(ty, &scope).ok()
     }
+}
 
-    fn is_known_type(&self, ty: &Expr, depth: u32) -> bool {
-        if depth > 50 {
-            return false;
+/// Whether all words of a type are the language's own.
+fn is_known_type(ty: &Expr, depth: u32) -> bool {
+    if depth > 50 {
+        return false;
+    }
+    match &ty.kind {
+        // Aliases of aliases may lead to what is not at hand; only own words are sure.
+        ExprKind::Reference(name) => {
+            !name.contains("::") && Type::named(&name.to_lowercase()).is_some()
+                || Type::named(name).is_some()
         }
-        match &ty.kind {
-            // Aliases of aliases may lead to what is not at hand; only own words are sure.
-            ExprKind::Reference(name) => {
-                !name.contains("::") && Type::named(&name.to_lowercase()).is_some()
-                    || Type::named(name).is_some()
-            }
-            ExprKind::Access { left, keys } => {
-                self.is_known_type(left, depth + 1)
-                    && keys.iter().all(|key| self.is_known_type(key, depth + 1))
-            }
-            ExprKind::Array(items) => items.iter().all(|item| self.is_known_type(item, depth + 1)),
-            ExprKind::Hash(pairs) => pairs.iter().all(|(key, value)| {
-                self.is_known_type(key, depth + 1) && self.is_known_type(value, depth + 1)
-            }),
-            ExprKind::String(_)
-            | ExprKind::Name(_)
-            | ExprKind::Int { .. }
-            | ExprKind::Float(_)
-            | ExprKind::Bool(_)
-            | ExprKind::Regex(_)
-            | ExprKind::Default => true,
-            ExprKind::Negate(inner) => self.is_known_type(inner, depth + 1),
-            _ => false,
+        ExprKind::Access { left, keys } => {
+            is_known_type(left, depth + 1) && keys.iter().all(|key| is_known_type(key, depth + 1))
         }
+        ExprKind::Array(items) => items.iter().all(|item| is_known_type(item, depth + 1)),
+        ExprKind::Hash(pairs) => pairs
+            .iter()
+            .all(|(key, value)| is_known_type(key, depth + 1) && is_known_type(value, depth + 1)),
+        ExprKind::String(_)
+        | ExprKind::Name(_)
+        | ExprKind::Int { .. }
+        | ExprKind::Float(_)
+        | ExprKind::Bool(_)
+        | ExprKind::Regex(_)
+        | ExprKind::Default => true,
+        ExprKind::Negate(inner) => is_known_type(inner, depth + 1),
+        _ => false,
     }
 }
 

@@ -20,6 +20,7 @@ use crate::{exit, terminal};
 #[command(after_help = "\
 Examples:
   fixpoint check site.cf modules/*.cf
+  fixpoint check control-repo/
   fixpoint check --format sarif site.pp > findings.sarif")]
 pub(crate) struct Args {
     #[command(flatten)]
