@@ -73,6 +73,8 @@ pub(crate) struct Way {
     /// This is a throw-away copy of the machine: changes are made in it and reported as changes
     /// that would be made.
     pub(crate) in_copy: bool,
+    /// The copy has a network, and packages are installed in it.
+    pub(crate) net: bool,
     /// Functions that run commands are not called.
     pub(crate) no_functions: bool,
     /// The order is shown in all its steps.
@@ -126,6 +128,9 @@ pub(crate) fn evaluate(
     }
     if way.in_copy {
         stage.run.ledger.set_in_copy();
+        if way.net {
+            stage.run.ledger.set_copy_has_network();
+        }
         let stage = &stage.watching(left_out());
         return evaluate_or_show(stage, language, target, policy, way);
     }

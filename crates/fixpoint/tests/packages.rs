@@ -1,6 +1,6 @@
 //! A try that really installs a package of the distribution, in each language, beside a
-//! user, a file and a command that is not idempotent. Needs root, apt and a network, and
-//! says so where it has them not.
+//! user, a file and a command that is not idempotent; and a plan of a file in a directory that
+//! the package brings. Needs root, apt and a network, and says so where it has them not.
 
 #![allow(
     clippy::unwrap_used,
@@ -13,6 +13,35 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
+/// How CFEngine installs with apt.
+const APT: &str = r#"body package_method apt {
+  package_changes => "bulk";
+  package_list_command => "/usr/bin/dpkg -l";
+  package_list_name_regex => "^ii\s+([^\s:]+)(:?).*";
+  package_list_version_regex => "^ii\s+[^\s]+\s+([^\s]+).*";
+  package_installed_regex => "^ii.*";
+  package_name_convention => "$(name)";
+  package_add_command => "/usr/bin/apt-get --yes install";
+}
+"#;
+
+/// A package, then a file in a directory that it brings.
+const PLANNED: [(&str, &str); 3] = [
+    (
+        "site.cf",
+        r#"bundle agent main {
+          methods: "a" usebundle => a; "b" usebundle => b; }
+        bundle agent a { packages: "hello" package_policy => "add", package_method => apt; }
+        bundle agent b { files: "/usr/share/doc/hello/copyright" content => "x"; }
+        "#,
+    ),
+    (
+        "site.pp",
+        "package { 'hello': ensure => installed } -> file { '/usr/share/doc/hello/copyright': content => 'x' }\n",
+    ),
+    ("site.rb", "package 'hello'\nfile('/usr/share/doc/hello/copyright') { content 'x' }\n"),
+];
+
 const POLICIES: [(&str, &str, &str); 3] = [
     (
         "site.cf",
@@ -22,15 +51,7 @@ const POLICIES: [(&str, &str, &str); 3] = [
           packages: "hello" package_policy => "add", package_method => apt;
           commands: "/bin/sh -c 'date >> /var/log/fx-try.log'" contain => sh; }
         body contain sh { useshell => "noshell"; }
-        body package_method apt {
-          package_changes => "bulk";
-          package_list_command => "/usr/bin/dpkg -l";
-          package_list_name_regex => "^ii\s+([^\s:]+)(:?).*";
-          package_list_version_regex => "^ii\s+[^\s]+\s+([^\s]+).*";
-          package_installed_regex => "^ii.*";
-          package_name_convention => "$(name)";
-          package_add_command => "/usr/bin/apt-get --yes install";
-        }"#,
+        "#,
         "commands[",
     ),
     (
@@ -94,17 +115,8 @@ fn a_package_is_really_installed_in_the_copy_and_only_the_command_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let before = state();
     for (name, policy, culprit) in POLICIES {
-        use std::os::unix::fs::PermissionsExt;
-        let file = dir.path().join(name);
-        std::fs::write(&file, policy).unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
-        let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
-            .args(["try", "--net", name])
-            .current_dir(dir.path())
-            .output()
-            .unwrap();
-        let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.code(), Some(3), "{name}: {told}");
+        let (code, told) = run(dir.path(), name, policy, &["try", "--net"]);
+        assert_eq!(code, Some(3), "{name}: {told}");
         for expected in ["added      /usr/bin/hello", "package added hello ", "user added fxuser "]
         {
             assert!(told.contains(expected), "{name}: no '{expected}' in {told}");
@@ -113,4 +125,44 @@ fn a_package_is_really_installed_in_the_copy_and_only_the_command_is_named() {
         assert!(again.len() == 1 && again[0].contains(culprit), "{name}: {again:?}");
     }
     assert!(state() == before, "the machine was touched");
+}
+
+#[test]
+fn a_plan_with_a_network_knows_what_a_package_brings() {
+    if !can_install() {
+        eprintln!("SKIPPED: needs root and a package 'hello' that apt can fetch");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let before = state();
+    for (name, policy) in PLANNED {
+        let line = |told: &str| {
+            let line = told.lines().find(|line| line.contains("/copyright]"));
+            line.unwrap_or_else(|| panic!("{name}: {told}")).to_owned()
+        };
+        let (code, told) = run(dir.path(), name, policy, &["plan"]);
+        assert_eq!(code, Some(2), "{name}: {told}");
+        assert!(line(&told).contains("unknown after "), "{name}: {told}");
+        let (code, told) = run(dir.path(), name, policy, &["plan", "--net"]);
+        assert_eq!(code, Some(2), "{name}: {told}");
+        assert!(!line(&told).contains("unknown"), "{name}: {told}");
+        assert!(told.contains("\n    -"), "{name}: the old content is in the diff: {told}");
+    }
+    assert!(state() == before, "the machine was touched");
+}
+
+/// Runs a verb on a policy; its code and what it printed.
+fn run(dir: &Path, name: &str, policy: &str, verb: &[&str]) -> (Option<i32>, String) {
+    use std::os::unix::fs::PermissionsExt;
+    let file = dir.join(name);
+    let methods = if name.ends_with(".cf") { APT } else { "" };
+    std::fs::write(&file, format!("{policy}{methods}")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+        .args(verb)
+        .arg(name)
+        .current_dir(dir)
+        .output()
+        .unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
 }

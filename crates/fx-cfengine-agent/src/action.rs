@@ -39,11 +39,17 @@ impl<'a> Agent<'a> {
         }
         if warns(promise) {
             Action::Warn
-        } else if self.run.ledger.in_copy() && !super::passes::foreseeable(promise) {
+        } else if self.run.ledger.in_copy() && !self.is_tried_in_copy(promise) {
             Action::DryRun
         } else {
             Action::Fix
         }
+    }
+
+    /// Whether a copy of the machine can do what keeps the promise.
+    fn is_tried_in_copy(&self, promise: &Expanded) -> bool {
+        let installs = &*promise.promise.kind == "packages";
+        super::passes::foreseeable(promise) || installs && self.run.ledger.copy_has_network()
     }
 
     pub(crate) fn mode(&self, promise: &Expanded) -> Mode {

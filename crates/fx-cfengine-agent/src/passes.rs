@@ -380,7 +380,9 @@ impl Agent<'_> {
         if &*promise.kind == "processes" && self.run.ledger.in_copy() {
             self.run.ledger.not_seen(step);
         }
-        if !foreseeable(expanded) {
+        if &*promise.kind == "packages" {
+            attempt.installs();
+        } else if !foreseeable(expanded) {
             attempt.open_ended();
         }
         let outer = self.why.begin();

@@ -65,7 +65,8 @@ module Mixlib
       words = @command.is_a?(Array) ? @command.map(&:to_s) : @command.to_s
       live = @live_stdout ? true : false
       r = FX.shell(words, env, @cwd && @cwd.to_s, @user, @group, @umask, @timeout && @timeout.to_f,
-        @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT), @fx_reads, using_login?)
+        @input && @input.to_s, live && (@live_stdout.equal?($stdout) || @live_stdout == STDOUT), @fx_reads,
+        using_login?)
       code, signal, @stdout, @stderr, timed_out, @execution_time = r
       if live && !@live_stdout.equal?($stdout) && @live_stdout.respond_to?(:<<)
         @live_stdout << @stdout unless @stdout.empty?

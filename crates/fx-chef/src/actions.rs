@@ -320,6 +320,7 @@ fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
     let (kind, name) = identity(vm, object)?;
     let foreseeable = FORESEEABLE.contains(&kind.as_str());
+    let installs = built_in && (kind == "package" || kind.ends_with("_package"));
     let mut request = Request::new(ResourceId::new(kind, name.as_str()), action.clone());
     request.why = machine.why(vm.hooks.phase, via.as_ref());
     request.origin = origin;
@@ -335,7 +336,9 @@ fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     request.purpose = if probing { Purpose::Probe } else { Purpose::Act };
     let attempt = machine.run().open(request);
     // In a copy, a resource of a cookbook is made of others, which stand for themselves.
-    if !foreseeable && (built_in || !machine.ledger.in_copy()) {
+    if installs {
+        attempt.installs();
+    } else if !foreseeable && (built_in || !machine.ledger.in_copy()) {
         attempt.open_ended();
     }
     machine.effects.accounted.enter();

@@ -36,7 +36,7 @@ fn change(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let secret = vm.opt(a, 2).is_some_and(Value::truthy);
     let changes = changes(vm, a, 1, secret)?;
     let mut left = None;
-    let done = machine.change(&changes, |_| match yielded(vm, a.block) {
+    let done = machine.change(&changes, |_| match yielded(vm, a) {
         Ok(value) => Ok(value),
         Err(unwind) => match vm.take_raise() {
             Some(exception) => {
@@ -77,7 +77,7 @@ enum Left {
 /// is made when no action is under way, as a step of its own.
 fn step(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if machine.run().current().is_some() {
-        return vm.yield0(a.block);
+        return yielded(vm, a);
     }
     let (kind, name) = (text(vm, a, 0)?.unwrap_or_default(), text(vm, a, 1)?.unwrap_or_default());
     let (action, why) = (text(vm, a, 2)?.unwrap_or_default(), text(vm, a, 3)?.unwrap_or_default());
@@ -89,7 +89,7 @@ fn step(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     attempt.open_ended();
     let mut raised = None;
     let done = attempt.changes(&changes, |_| {
-        machine.effects.accounted.during(|| vm.yield0(a.block)).map_err(|_| {
+        machine.effects.accounted.during(|| yielded(vm, a)).map_err(|_| {
             raised = vm.take_raise();
             raised.map_or(Failure::Interrupted, |exception| failure_of(vm, exception))
         })
@@ -106,8 +106,12 @@ fn step(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
 }
 
-fn yielded(vm: &mut Vm, block: Value) -> R {
-    if block.is_nil() { Ok(NIL) } else { vm.yield0(block) }
+/// Calls the block of a method, which holds no other value of Ruby meanwhile.
+fn yielded(vm: &mut Vm, a: Args) -> R {
+    if a.block.is_nil() {
+        return Ok(NIL);
+    }
+    vm.open_host(a, |open| open.yield0(a.block))
 }
 
 /// `FX.applied(lines)`: something was done that is no change of the machine.

@@ -91,7 +91,7 @@ pub(crate) fn recorder(
 
 /// `FX.own_state { … }`: keeps files of the client itself, such as its lock and its cache.
 fn own_state(machine: &Machine, vm: &mut Vm, a: Args) -> R {
-    machine.effects.accounted.during(|| vm.yield0(a.block))
+    machine.effects.accounted.during(|| vm.open_host(a, |open| open.yield0(a.block)))
 }
 
 /// `FX.secret(whether)`: what acts from now on holds a secret, or does not. Gives what was before.

@@ -76,11 +76,12 @@ fn eval_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         Ok(text) => text.unwrap_or_default(),
         Err(error) => return raise(vm, "ConfigurationError", &error.to_string()),
     };
-    machine.effects.file(&name, || match me.as_class() {
-        Some(class) if vm.opt(a, 2).is_some_and(Value::truthy) => {
-            vm.run_in_class(&text, &name, class)
-        }
-        _ => vm.run_with_self(&text, &name, me),
+    let as_body = vm.opt(a, 2).is_some_and(Value::truthy);
+    machine.effects.file(&name, || {
+        vm.open_host(a, |open| match me.as_class() {
+            Some(class) if as_body => open.run_in_class(&text, &name, class),
+            _ => open.run_with_self(&text, &name, me),
+        })
     })
 }
 
@@ -89,10 +90,8 @@ fn eval_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 fn run_in(_: &Machine, vm: &mut Vm, a: Args) -> R {
     let (me, block) = (vm.arg(a, 0), vm.arg(a, 1));
     let args: Vec<Value> = (2..a.argc).map(|i| vm.arg(a, i)).collect();
-    if args.is_empty() {
-        return vm.yield_self(block, me, &[me], None);
-    }
-    vm.yield_self(block, me, &args, None)
+    let given = if args.is_empty() { &[me][..] } else { &args };
+    vm.open_host(a, |open| open.yield_self(block, me, given, None))
 }
 
 /// `FX.parse_json(text)`: without the library, which most runs never need.

@@ -151,6 +151,8 @@ impl HostObject for Bound {
             None => property::call(&self.machine, vm, number, args),
         }
     }
+    /// The machine keeps no value of Ruby.
+    fn trace(&self, _: &mut dyn FnMut(Value)) {}
 }
 
 /// Text of an argument; nil gives `None`.
@@ -276,7 +278,7 @@ fn start(vm: &mut Vm, machine: &Rc<Machine>) -> R {
     let client = path(vm, &["Chef", "Client"])?;
     let json = serde_json::Value::Object(machine.request.options.clone());
     let options = from_json(vm, &json)?;
-    vm.call_name(client, "fx_main", &[options])
+    vm.open_run(client, "fx_main", &[options])
 }
 
 /// JSON as Ruby values.

@@ -52,11 +52,12 @@ fn accessor(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         &*Box::leak(ids.into_boxed_slice())
     });
     let flag = |vm: &mut Vm, i| vm.opt(a, i).is_some_and(Value::truthy);
+    // The table keeps these as long as the run.
     let property = Property {
-        object: vm.arg(a, 1),
+        object: vm.pin(vm.arg(a, 1)),
         ivar,
-        coerce: vm.opt_nil(a, 5),
-        shared: if flag(vm, 6) { vm.opt(a, 7) } else { None },
+        coerce: vm.opt_nil(a, 5).map(|block| vm.pin(block)),
+        shared: if flag(vm, 6) { vm.opt(a, 7).map(|shared| vm.pin(shared)) } else { None },
         has_default: flag(vm, 8),
         required: flag(vm, 9),
         named: flag(vm, 10),
@@ -65,7 +66,8 @@ fn accessor(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let mut table = machine.properties.borrow_mut();
     if table.delayed.is_none() {
         table.delayed = path(vm, &["Chef", "DelayedEvaluator"])?.as_class();
-        table.not_passed = Some(path(vm, &["NOT_PASSED"])?);
+        let not_passed = path(vm, &["NOT_PASSED"])?;
+        table.not_passed = Some(vm.pin(not_passed));
     }
     let number = FIRST + 2 * table.list.len() as u32;
     table.list.push(property);

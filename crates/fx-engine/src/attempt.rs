@@ -86,6 +86,13 @@ impl<'a> Attempt<'a> {
         self.run.ledger.open_ended(self.id);
     }
 
+    /// Says that it installs software: open-ended but in a copy that can fetch it.
+    pub fn installs(self) {
+        if !self.run.ledger.copy_has_network() {
+            self.open_ended();
+        }
+    }
+
     /// Whether its changes are made.
     pub fn makes_changes(self) -> bool {
         self.run.ledger.makes_changes(self.id)

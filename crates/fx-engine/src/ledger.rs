@@ -83,6 +83,8 @@ pub struct Ledger {
     guard_not_run: Cell<bool>,
     /// Whether the run goes on in a throw-away copy of the machine.
     in_copy: Cell<bool>,
+    /// Whether that copy has a network.
+    copy_has_network: Cell<bool>,
     /// Trees that the copy does not have as the machine has them, and why.
     left_out: RefCell<Vec<(PathBuf, Rc<str>)>>,
     /// Why nothing is certain: such a tree was looked at before there was a step.
@@ -164,6 +166,16 @@ impl Ledger {
     /// services and no processes of the machine.
     pub fn set_in_copy(&self) {
         self.in_copy.set(true);
+    }
+
+    /// Says that the copy has a network: packages are installed in it, and later steps see them.
+    pub fn set_copy_has_network(&self) {
+        self.copy_has_network.set(true);
+    }
+
+    /// Whether the run goes on in a copy that has a network.
+    pub fn copy_has_network(&self) -> bool {
+        self.in_copy() && self.copy_has_network.get()
     }
 
     /// Whether the run goes on in a copy.

@@ -58,6 +58,12 @@ pub trait Resource {
         false
     }
 
+    /// Whether `apply` installs software: what that does is not known beforehand either, but a
+    /// copy of the machine with a network can do it.
+    fn installs(&self) -> bool {
+        false
+    }
+
     /// Makes exactly these changes, which the last `observe` returned.
     fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure>;
 }

@@ -62,6 +62,9 @@ pub fn step(run: Run<'_>, request: Request, resource: &mut dyn Resource) -> Step
     if resource.open_ended() {
         attempt.open_ended();
     }
+    if resource.installs() {
+        attempt.installs();
+    }
     let (outcome, changes) = if run.cancel.is_cancelled() {
         (Outcome::NotReached, Vec::new())
     } else {

@@ -269,6 +269,10 @@ impl Thing for Kept<'_> {
         self.inner.open_ended()
     }
 
+    fn installs(&self) -> bool {
+        self.inner.installs()
+    }
+
     fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         if changes.iter().any(|change| matches!(&*change.property, "ensure" | "content")) {
             self.keep(host).map_err(Failure::new)?;

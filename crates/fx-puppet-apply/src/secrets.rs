@@ -93,6 +93,10 @@ impl Thing for Discreet<'_> {
         self.inner.open_ended()
     }
 
+    fn installs(&self) -> bool {
+        self.inner.installs()
+    }
+
     fn apply(&mut self, host: &dyn Act, changes: &[Change]) -> Result<(), Failure> {
         let is_wanted =
             |change: &&Change| changes.iter().any(|one| one.property == change.property);

@@ -135,6 +135,8 @@ impl Evaluator {
             Some(vm) => vm,
             None => self.boot_ruby()?,
         };
+        // Between calls this side holds no value but those it has pinned.
+        vm.collect_between_calls();
         if let Some(this) = self.this.upgrade() {
             ruby.current.borrow_mut().push(this);
         }

@@ -166,7 +166,7 @@ impl Resource for Package {
         Target::package(&self.desired.name)
     }
 
-    fn open_ended(&self) -> bool {
+    fn installs(&self) -> bool {
         true
     }
 

@@ -2,9 +2,14 @@
 
 mod assign;
 mod call;
+mod combine;
+mod definitions;
 mod expr;
+mod flow;
+mod literals;
 mod params;
 mod pattern;
+mod variables;
 
 use rustc_hash::FxHashMap;
 use std::cell::Cell;

@@ -52,25 +52,28 @@ TOPLEVEL_BINDING = binding
 ARGF = $stdin
 module ObjectSpace
   class WeakMap
-    def initialize = @h = {}.compare_by_identity
-    def [](k) = @h[k]
+    def [](k) = ObjectSpace.__weak_get(self, k)
     def []=(k, v)
-      @h[k] = v
+      ObjectSpace.__weak_set(self, k, v)
     end
-    def key?(k) = @h.key?(k)
+    def to_h = ObjectSpace.__weak_pairs(self)
+    private :to_h
+    def key?(k) = to_h.key?(k)
     alias include? key?
     alias member? key?
-    def size = @h.size
+    def size = to_h.size
     alias length size
-    def keys = @h.keys
-    def values = @h.values
-    def each(&b) = (@h.each(&b); self)
+    def keys = to_h.keys
+    def values = to_h.values
+    def each(&b) = (to_h.each(&b); self)
     alias each_pair each
-    def each_key(&b) = (@h.each_key(&b); self)
-    def each_value(&b) = (@h.each_value(&b); self)
-    def inspect = "#<ObjectSpace::WeakMap#{":" unless @h.empty?}#{@h.map { |k, v| " #{k.inspect} => #{v.inspect}" }.join(",")}>"
+    def each_key(&b) = (to_h.each_key(&b); self)
+    def each_value(&b) = (to_h.each_value(&b); self)
+    def inspect
+      h = to_h
+      "#<ObjectSpace::WeakMap#{":" unless h.empty?}#{h.map { |k, v| " #{k.inspect} => #{v.inspect}" }.join(",")}>"
+    end
   end
-  def self.count_objects(*) = {}
 end
 class Random
   DEFAULT = self

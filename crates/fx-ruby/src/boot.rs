@@ -20,6 +20,7 @@ impl Vm {
             err: options.err,
             syms: fx_ruby_syntax::Interner::with_names(n::ALL),
             heap: Heap::new(),
+            gc: Default::default(),
             classes: Vec::with_capacity(400),
             methods: Vec::with_capacity(3000),
             stack: Vec::with_capacity(1 << 12),
@@ -37,6 +38,8 @@ impl Vm {
             galiases: Default::default(),
             files: Vec::new(),
             last_match: NIL,
+            subject: None,
+            searched: None,
             last_line: NIL,
             errinfo: NIL,
             main: NIL,
@@ -76,8 +79,13 @@ impl Vm {
             marks: Vec::new(),
             sym_encs: Default::default(),
             refining: Default::default(),
+            compiled: Default::default(),
         };
         vm.boot();
+        let stress = vm.host.var(std::ffi::OsStr::new(crate::gc::STRESS));
+        if let Some(every) = stress.and_then(|text| text.to_str()?.parse().ok()) {
+            vm.set_gc_stress(every);
+        }
         vm
     }
 
@@ -124,6 +132,7 @@ impl Vm {
         crate::core::io_write::init(self);
         crate::core::file::init(self);
         crate::core::process::init(self);
+        crate::core::memory::init(self);
         crate::core::time::init(self);
         crate::core::env::init(self);
         crate::prelude::init(self);

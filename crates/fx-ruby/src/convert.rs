@@ -466,32 +466,22 @@ impl Vm {
         self.collect_each(v, n::EACH, &[])
     }
 
-    /// Collects what a method yields; several values become an array.
+    /// Collects what a method yields; several values become an array. Collections may run
+    /// meanwhile: what the caller still uses is on the value stack.
     pub fn collect_each(
         &mut self,
         v: Value,
         method: fx_ruby_syntax::Sym,
         args: &[Value],
     ) -> Res<Vec<Value>> {
-        let out = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-        let sink = std::rc::Rc::clone(&out);
-        let block = self.native_proc(
-            -1,
-            false,
-            std::rc::Rc::new(move |vm: &mut Vm, args: &[Value], _| {
-                let v = match args {
-                    [] => NIL,
-                    [one] => *one,
-                    many => vm.arr(many.to_vec()),
-                };
-                sink.borrow_mut().push(v);
-                vm.tick()?;
-                Ok(NIL)
-            }),
-        );
-        self.send_block(v, method, args, block)?;
-        let items = out.take();
-        Ok(items)
+        let out = self.arr(Vec::new());
+        let block = self.native_proc(-1, false, &[out], std::rc::Rc::new(collect_one));
+        let start = self.stack.len();
+        self.stack.extend_from_slice(&[v, out, block]);
+        let result = self.method_call(v, method, args, block, false, true);
+        self.stack.truncate(start);
+        result?;
+        Ok(std::mem::take(self.heap.arr_mut(out)))
     }
 
     pub fn ext_name(&self, v: Value) -> &'static str {
@@ -501,4 +491,19 @@ impl Vm {
             _ => "object",
         }
     }
+}
+
+/// The block of [`Vm::collect_each`]: adds what it is given to the list it keeps.
+fn collect_one(vm: &mut Vm, kept: &[Value], args: &[Value], _: Value) -> R {
+    let v = match args {
+        [] => NIL,
+        [one] => *one,
+        many => vm.arr(many.to_vec()),
+    };
+    if let [out] = kept {
+        vm.heap.arr_mut(*out).push(v);
+        vm.heap.bytes += 8;
+    }
+    vm.tick()?;
+    Ok(NIL)
 }

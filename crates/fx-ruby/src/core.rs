@@ -16,6 +16,7 @@ pub(crate) mod io;
 pub(crate) mod io_write;
 pub(crate) mod kernel;
 pub(crate) mod math;
+pub(crate) mod memory;
 pub(crate) mod module;
 pub(crate) mod object;
 pub(crate) mod pack;

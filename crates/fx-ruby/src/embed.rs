@@ -20,6 +20,9 @@ pub trait HostObject {
     fn name(&self) -> &str;
     /// Answers a method with the given number, as registered with [`Vm::define_host_method`].
     fn call(&self, vm: &mut Vm, number: u32, args: Args) -> R;
+    /// Shows the collector every value that the object keeps from one call to the next. What it
+    /// does not show may be freed. Within a call of one of its methods nothing is freed.
+    fn trace(&self, visit: &mut dyn FnMut(Value));
 }
 
 /// What an embedder may watch: file reads, commands, environment reads and reads of its own
@@ -126,7 +129,7 @@ impl Vm {
         let result = self.run_main(text, path).map(|_| ());
         let mut ended = self.conclude(result);
         while let Some(p) = self.at_exit.pop() {
-            let result = self.call_proc(p, &[], NIL, false).map(|_| ());
+            let result = self.proc_call(p, &[], NIL, false).map(|_| ());
             if result.is_err() {
                 ended = match self.conclude(result) {
                     Ended::Failed(text) => {
@@ -137,6 +140,7 @@ impl Vm {
                 };
             }
         }
+        self.finalize_all();
         self.end_files(ended)
     }
 
@@ -217,7 +221,7 @@ impl Vm {
     pub(crate) fn call_host(&mut self, number: u32, a: Args) -> R {
         let object = self.as_host(a.recv).or_else(|| self.resident.clone());
         match object {
-            Some(object) => object.call(self, number, a),
+            Some(object) => self.deferring(|vm| object.call(vm, number, a)),
             None => self.type_error("the receiver is not a host object"),
         }
     }
@@ -365,7 +369,7 @@ impl Vm {
     /// `require` from outside.
     pub fn require_library(&mut self, name: &[u8]) -> R {
         let name = String::from_utf8_lossy(name).into_owned();
-        self.require(&name)
+        self.deferring(|vm| vm.require(&name))
     }
 
     /// Writes what is buffered.

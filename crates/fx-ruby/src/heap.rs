@@ -1,7 +1,10 @@
-//! The arenas: one vector per kind of object, and what each kind holds.
+//! The arenas: one for each kind of object, and what each kind holds.
 //!
-//! Nothing is freed inside one evaluation, except procs and environments that never
-//! escaped their call. A byte counter turns a runaway into an error.
+//! The collector (`gc.rs`) empties the slots of objects that nothing refers to. Procs and
+//! environments that never escaped their call are given back at its end.
+
+mod arena;
+mod slots;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,6 +16,9 @@ use rustc_hash::FxHashMap;
 
 use crate::bignum::Big;
 use crate::object::Cref;
+pub(crate) use arena::Bits;
+pub use arena::{Arena, Slot};
+
 use crate::value::{
     K_ARR, K_BIG, K_FLOAT, K_HASH, K_OBJ, K_PROC, K_RANGE, K_REGEX, K_STR, NIL, UNDEF, Value,
 };
@@ -21,12 +27,19 @@ use crate::vm::{R, Vm};
 /// Encodings a string can be tagged with; the number is an index into `encoding::NAMES`.
 pub type Enc = u8;
 
+/// `Vm::subject` has a copy of the string.
+pub const COPIED: u8 = 1;
+/// `Vm::searched` has the string as text.
+pub const READ: u8 = 2;
+
 pub struct RString {
     pub class: u32,
     pub frozen: bool,
     pub enc: Enc,
     /// 0 unknown, 1 ASCII only, 2 valid, 3 broken.
     pub range: Cell<u8>,
+    /// What was made of its content, which has not changed since: [`COPIED`] and [`READ`].
+    pub known: Cell<u8>,
     pub bytes: Cow<'static, [u8]>,
 }
 
@@ -144,15 +157,17 @@ pub struct EnumData {
     pub lazy: bool,
 }
 
-/// A native closure with what it captured.
-pub type NativeBlock = Rc<dyn Fn(&mut Vm, &[Value], Value) -> R>;
+/// A native closure: given the values it keeps, the arguments and the block. It captures no
+/// value: the collector sees only those kept beside it.
+pub type NativeBlock = Rc<dyn Fn(&mut Vm, &[Value], &[Value], Value) -> R>;
 
 #[derive(Clone)]
 pub enum ProcBody {
     Code(&'static Code),
     Sym(Sym),
     Method(Value),
-    Native(NativeBlock, i32),
+    /// The closure, its arity and the values it keeps.
+    Native(NativeBlock, i32, Rc<[Value]>),
 }
 
 #[derive(Clone)]
@@ -201,72 +216,67 @@ pub struct RBig {
     pub big: Big,
 }
 
+/// Bytes that may be allocated after a collection before the next one, at least.
+const QUIET: usize = 12 << 20;
+
 #[derive(Default)]
 pub struct Heap {
-    pub strings: Vec<RString>,
-    pub arrays: Vec<RArray>,
-    pub hashes: Vec<RHash>,
-    pub objects: Vec<RObject>,
-    pub procs: Vec<RProc>,
-    pub free_procs: Vec<u32>,
-    pub envs: Vec<REnv>,
-    pub free_envs: Vec<u32>,
-    pub ranges: Vec<RRange>,
-    pub floats: Vec<f64>,
-    pub bigs: Vec<RBig>,
-    pub regexes: Vec<RRegex>,
+    pub strings: Arena<RString>,
+    pub arrays: Arena<RArray>,
+    pub hashes: Arena<RHash>,
+    pub objects: Arena<RObject>,
+    pub procs: Arena<RProc>,
+    pub envs: Arena<REnv>,
+    pub ranges: Arena<RRange>,
+    pub floats: Arena<f64>,
+    pub bigs: Arena<RBig>,
+    pub regexes: Arena<RRegex>,
     /// Instance variables of values that are not plain objects.
     pub side_ivars: FxHashMap<Value, Vec<(Sym, Value)>>,
-    pub singletons: FxHashMap<Value, u32>,
-    /// Bytes handed out so far, roughly.
+    /// Bytes that were live at the last collection and what was allocated since, roughly.
     pub bytes: usize,
-    pub frozen_ranges: bool,
+    /// The collector runs at the next safepoint when `bytes` has come so far.
+    pub collect_at: usize,
+    /// Whether slots of blocks and environments are left to the collector, which is tested.
+    pub poison: bool,
 }
 
 impl Heap {
     pub fn new() -> Heap {
-        let mut heap = Heap::default();
+        let mut heap = Heap { collect_at: QUIET, ..Heap::default() };
         // Index 0 means "no environment".
-        heap.envs.push(REnv { vars: Vec::new(), up: 0, names: &[], escaped: true });
+        heap.envs.add(REnv { vars: Vec::new(), up: 0, names: &[], escaped: true });
         heap
+    }
+
+    /// Sets when the next collection is due, by the bytes of objects that were live.
+    pub(crate) fn rest(&mut self, live: usize) {
+        self.collect_at = self.bytes + live.max(QUIET);
     }
 
     #[inline]
     pub fn string(&mut self, class: u32, bytes: Cow<'static, [u8]>, enc: Enc) -> Value {
         self.bytes += 56 + if matches!(bytes, Cow::Owned(_)) { bytes.len() } else { 0 };
-        self.strings.push(RString { class, frozen: false, enc, range: Cell::new(0), bytes });
-        Value::heap(K_STR, self.strings.len() - 1)
+        let (range, known) = (Cell::new(0), Cell::new(0));
+        let string = RString { class, frozen: false, enc, range, known, bytes };
+        Value::heap(K_STR, self.strings.add(string))
     }
 
     #[inline]
     pub fn array(&mut self, class: u32, v: Vec<Value>) -> Value {
         self.bytes += 40 + v.len() * 8;
-        self.arrays.push(RArray { class, frozen: false, v });
-        Value::heap(K_ARR, self.arrays.len() - 1)
+        Value::heap(K_ARR, self.arrays.add(RArray { class, frozen: false, v }))
     }
 
     pub fn hash(&mut self, class: u32) -> Value {
         self.bytes += 112;
-        self.hashes.push(RHash {
-            class,
-            frozen: false,
-            identity: false,
-            ruby2: false,
-            iterating: 0,
-            entries: Vec::new(),
-            table: Vec::new(),
-            live: 0,
-            head: 0,
-            default: NIL,
-            default_proc: NIL,
-        });
-        Value::heap(K_HASH, self.hashes.len() - 1)
+        Value::heap(K_HASH, self.hashes.add(RHash { class, frozen: false, ..RHash::empty() }))
     }
 
     pub fn object(&mut self, class: u32, ext: Ext) -> Value {
-        self.bytes += 64;
-        self.objects.push(RObject { class, frozen: false, ivars: Vec::new(), ext });
-        Value::heap(K_OBJ, self.objects.len() - 1)
+        self.bytes += if matches!(ext, Ext::None) { 64 } else { 164 };
+        let object = RObject { class, frozen: false, ivars: Vec::new(), ext };
+        Value::heap(K_OBJ, self.objects.add(object))
     }
 
     #[inline]
@@ -274,9 +284,8 @@ impl Heap {
         if let Some(v) = Value::flonum(f) {
             return v;
         }
-        self.floats.push(f);
         self.bytes += 8;
-        Value::heap(K_FLOAT, self.floats.len() - 1)
+        Value::heap(K_FLOAT, self.floats.add(f))
     }
 
     pub fn big(&mut self, big: Big) -> Value {
@@ -284,37 +293,31 @@ impl Heap {
             return Value::fix(i);
         }
         self.bytes += 32 + big.digits.len() * 4;
-        self.bigs.push(RBig { big });
-        Value::heap(K_BIG, self.bigs.len() - 1)
+        Value::heap(K_BIG, self.bigs.add(RBig { big }))
     }
 
     pub fn range(&mut self, class: u32, lo: Value, hi: Value, excl: bool) -> Value {
         self.bytes += 32;
         let frozen = class == crate::object::c::RANGE;
-        self.ranges.push(RRange { class, lo, hi, excl, frozen, ready: true });
-        Value::heap(K_RANGE, self.ranges.len() - 1)
+        let range = RRange { class, lo, hi, excl, frozen, ready: true };
+        Value::heap(K_RANGE, self.ranges.add(range))
     }
 
     pub fn regex(&mut self, regex: RRegex) -> Value {
         self.bytes += 128;
-        self.regexes.push(regex);
-        Value::heap(K_REGEX, self.regexes.len() - 1)
+        Value::heap(K_REGEX, self.regexes.add(regex))
     }
 
     #[inline]
     pub fn proc_(&mut self, p: RProc) -> Value {
-        if let Some(slot) = self.free_procs.pop() {
-            self.procs[slot as usize] = p;
-            return Value::heap(K_PROC, slot as usize);
-        }
-        self.bytes += 120;
-        self.procs.push(p);
-        Value::heap(K_PROC, self.procs.len() - 1)
+        self.bytes += 136;
+        Value::heap(K_PROC, self.procs.add(p))
     }
 
     #[inline]
     pub fn env(&mut self, names: &'static [Sym], up: u32) -> u32 {
-        if let Some(slot) = self.free_envs.pop() {
+        self.bytes += 56 + names.len() * 8;
+        if let Some(slot) = self.envs.recycle() {
             let env = &mut self.envs[slot as usize];
             env.vars.clear();
             env.vars.resize(names.len(), NIL);
@@ -323,9 +326,7 @@ impl Heap {
             env.escaped = false;
             return slot;
         }
-        self.bytes += 56 + names.len() * 8;
-        self.envs.push(REnv { vars: vec![NIL; names.len()], up, names, escaped: false });
-        self.envs.len() as u32 - 1
+        self.envs.add(REnv { vars: vec![NIL; names.len()], up, names, escaped: false }) as u32
     }
 
     /// Keeps an environment and all above it alive after their calls end.
@@ -351,20 +352,25 @@ impl Heap {
         self.escape(block);
     }
 
+    /// The end of a call: its environment serves the next one if nothing kept it.
     #[inline]
     pub fn release_env(&mut self, env: u32) {
-        if !self.envs[env as usize].escaped {
-            self.free_envs.push(env);
+        let ended = &self.envs[env as usize];
+        if !ended.escaped && !self.poison {
+            self.bytes = self.bytes.saturating_sub(56 + ended.vars.len() * 8);
+            self.envs.release(env);
         }
     }
 
+    /// The end of the call that a block was written at.
     #[inline]
     pub fn release_proc(&mut self, p: Value) {
         let proc_ = &mut self.procs[p.index()];
         if proc_.escaped {
             proc_.tag = 0;
-        } else {
-            self.free_procs.push(p.index() as u32);
+        } else if !self.poison {
+            self.bytes = self.bytes.saturating_sub(136);
+            self.procs.release(p.index() as u32);
         }
     }
 
@@ -377,6 +383,7 @@ impl Heap {
     pub fn str_mut(&mut self, v: Value) -> &mut RString {
         let s = &mut self.strings[v.index()];
         s.range.set(0);
+        s.known.set(0);
         s
     }
     #[inline(always)]

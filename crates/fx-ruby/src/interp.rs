@@ -8,7 +8,9 @@ mod assign;
 mod block;
 mod call;
 mod cold;
+pub(crate) mod compiled;
 mod define;
+mod defined;
 mod flip_flop;
 mod load;
 mod mismatch;
@@ -16,6 +18,7 @@ mod multi;
 pub(crate) use load::{SHIPPED, to_path};
 mod pattern;
 pub(crate) mod refine;
+mod super_call;
 
 pub(crate) use block::Over;
 use fx_ruby_syntax::ast::{CodeKind, Kind, N, Op};
@@ -110,6 +113,10 @@ impl Vm {
                 let r = match &r.kind {
                     Kind::LVar(slot) => self.stack[(fp.base + slot) as usize],
                     Kind::Int(i) => Value::fix(*i),
+                    Kind::Sym(sym) => Value::sym(*sym),
+                    // These run no code, so the left side needs no place on the stack.
+                    Kind::Str(_) | Kind::EVar(..) | Kind::Zelf => self.eval(fp, r)?,
+                    _ if l.is_heap() => self.eval_beside(fp, l, r)?,
                     _ => self.quick_step(fp, r)?,
                 };
                 if l.is_fix()
@@ -183,10 +190,13 @@ impl Vm {
                 self.const_slow(cref, site)
             }
             Kind::Array(nodes) => {
-                let mut items = Vec::with_capacity(nodes.len());
+                let start = self.stack.len();
                 for node in *nodes {
-                    items.push(self.eval(fp, node)?);
+                    let v = self.eval(fp, node)?;
+                    self.stack.push(v);
                 }
+                let items = self.stack[start..].to_vec();
+                self.stack.truncate(start);
                 Ok(self.heap.array(c::ARRAY, items))
             }
             Kind::While(test, body, _, last) => self.eval_while(fp, test, body, *last),
@@ -273,8 +283,17 @@ impl Vm {
                     _ => return Err(Unwind),
                 }
             }
-            self.tick()?;
+            self.safepoint()?;
         }
+    }
+
+    /// Evaluates a node while another value is held: on the stack, so that it is not freed.
+    pub(crate) fn eval_beside(&mut self, fp: Fp, held: Value, node: N) -> R {
+        let start = self.stack.len();
+        self.stack.push(held);
+        let v = self.eval(fp, node)?;
+        self.stack.truncate(start);
+        Ok(v)
     }
 
     /// Operators on anything but two small integers.

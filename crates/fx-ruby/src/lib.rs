@@ -27,6 +27,7 @@ mod core;
 pub mod embed;
 mod encoding;
 mod flow_lines;
+pub mod gc;
 pub mod heap;
 mod interp;
 mod names;

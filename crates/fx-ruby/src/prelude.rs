@@ -54,6 +54,7 @@ pub(crate) fn init(vm: &mut Vm) {
     }
     vm.lazy.push((c::PROCESS, "process.rb", ""));
     vm.lazy.push((c::SIGNAL, "process.rb", ""));
+    vm.lazy.push((c::OBJECTSPACE, "misc.rb", ""));
     vm.lazy.push((c::RANDOM, "misc.rb", ""));
     // Class methods: the singleton classes read the same files.
     for (class, name) in [

@@ -43,6 +43,7 @@ impl Vm {
     pub fn throw<T>(&mut self, exception: Value) -> Res<T> {
         let errinfo = self.errinfo;
         let frames = self.capture();
+        self.heap.bytes += frames.len() * 12;
         if let Ext::Exception(data) = &mut self.heap.obj_mut(exception).ext {
             if !data.captured {
                 data.frames = frames;

@@ -97,13 +97,7 @@ impl Program {
                 .map(|i| vec![Some((from + i, from + i + literal.len()))]));
         }
         match std::str::from_utf8(text) {
-            Ok(s) if !self.binary || text.is_ascii() => {
-                let mut from = from;
-                while !s.is_char_boundary(from) {
-                    from += 1;
-                }
-                self.run(s, from, anchored)
-            }
+            Ok(s) if !self.binary || text.is_ascii() => self.search_text(s, from, anchored),
             _ => {
                 // Every byte becomes one character, and offsets are mapped back.
                 let mut map = Vec::with_capacity(text.len() + 1);
@@ -150,6 +144,26 @@ impl Program {
         let caps = re.captures_from_pos(s, from).map_err(|e| e.to_string())?;
         let Some(caps) = caps else { return Ok(None) };
         Ok(Some((0..caps.len()).map(|i| caps.get(i).map(|m| (m.start(), m.end()))).collect()))
+    }
+
+    /// As [`Program::search`], in a text known to be UTF-8.
+    pub(crate) fn search_text(
+        &self,
+        text: &str,
+        mut from: usize,
+        anchored: bool,
+    ) -> Result<Option<Groups>, String> {
+        if from > text.len() {
+            return Ok(None);
+        }
+        if let (Some(literal), false) = (&self.literal, anchored) {
+            return Ok(find(&text.as_bytes()[from..], literal)
+                .map(|i| vec![Some((from + i, from + i + literal.len()))]));
+        }
+        while !text.is_char_boundary(from) {
+            from += 1;
+        }
+        self.run(text, from, anchored)
     }
 
     /// The last match that starts at or before a byte offset.

@@ -136,6 +136,12 @@ impl Value {
         word(((index as u64) << 8) | kind)
     }
 
+    /// Whether it is a handle of something in an arena, or of a class.
+    #[inline(always)]
+    pub(crate) fn is_heap(self) -> bool {
+        self.bits() & 3 == 0 && self.kind() >= K_STR
+    }
+
     #[inline(always)]
     pub(crate) fn index(self) -> usize {
         (self.bits() >> 8) as usize

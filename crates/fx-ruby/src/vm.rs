@@ -42,6 +42,25 @@ pub enum Pending {
     Retry,
 }
 
+impl Pending {
+    /// The value on its way, or nil.
+    pub(crate) fn value(self) -> Value {
+        match self {
+            Pending::Raise(v)
+            | Pending::Break(_, v)
+            | Pending::Next(v)
+            | Pending::Return(_, v)
+            | Pending::Throw(_, v)
+            | Pending::LoopBreak(v) => v,
+            Pending::None
+            | Pending::LoopNext
+            | Pending::LoopRedo
+            | Pending::Redo
+            | Pending::Retry => NIL,
+        }
+    }
+}
+
 /// Arguments of a native call: a window on the value stack.
 #[derive(Clone, Copy)]
 pub struct Args {
@@ -75,6 +94,8 @@ pub struct Frame {
     pub vis: Vis,
     pub module_function: bool,
     pub lambda: bool,
+    /// What `$~` was where this activation began.
+    pub saved_match: Value,
 }
 
 /// A source file known to the run.
@@ -127,6 +148,7 @@ pub struct Vm {
     pub err: Box<dyn Write>,
     pub syms: Interner,
     pub heap: Heap,
+    pub gc: crate::gc::Gc,
     pub classes: Vec<RClass>,
     pub methods: Vec<Method>,
     pub stack: Vec<Value>,
@@ -144,6 +166,10 @@ pub struct Vm {
     pub galiases: FxHashMap<Sym, Sym>,
     pub files: Vec<SourceFile>,
     pub last_match: Value,
+    /// The string that was matched last and the frozen copy that its matches share.
+    pub subject: Option<(Value, Value)>,
+    /// The long string that is searched again and again, and its text.
+    pub searched: Option<(Value, Rc<str>)>,
     pub last_line: Value,
     pub errinfo: Value,
     pub main: Value,
@@ -185,11 +211,13 @@ pub struct Vm {
     /// Whether the name that `method_missing` was last called for stood alone, as a variable does.
     pub bare_name: bool,
     pub required: Vec<Rc<str>>,
+    /// What `object_id` has given, by object; ends with the object.
     pub object_ids: FxHashMap<Value, u64>,
     pub fstrings: FxHashMap<(Vec<u8>, u8), Value>,
     pub marks: Vec<(u32, u32)>,
     pub sym_encs: FxHashMap<Sym, Enc>,
     pub refining: crate::interp::refine::Refining,
+    pub compiled: crate::interp::compiled::Compiled,
 }
 
 impl Vm {
@@ -295,13 +323,19 @@ impl Vm {
         String::from_utf8_lossy(self.bytes(v)).into_owned()
     }
 
-    /// A proc around a native closure.
-    pub fn native_proc(&mut self, arity: i32, lambda: bool, f: NativeBlock) -> Value {
+    /// A proc around a native closure, with the values that the closure uses.
+    pub fn native_proc(
+        &mut self,
+        arity: i32,
+        lambda: bool,
+        kept: &[Value],
+        f: NativeBlock,
+    ) -> Value {
         let frame = self.bind_frame();
         self.heap.proc_(RProc {
             class: c::PROC,
             frozen: false,
-            body: ProcBody::Native(f, arity),
+            body: ProcBody::Native(f, arity, Rc::from(kept)),
             self_val: NIL,
             env: 0,
             frame,
@@ -393,9 +427,23 @@ impl Vm {
         block: Value,
         kw: bool,
     ) -> R {
+        self.deferring(|vm| vm.method_call(recv, name, args, block, kw, true))
+    }
+
+    /// A call by name from native code, private methods too or not. Collections may run: see
+    /// [`Vm::open`].
+    pub(crate) fn method_call(
+        &mut self,
+        recv: Value,
+        name: Sym,
+        args: &[Value],
+        block: Value,
+        kw: bool,
+        private: bool,
+    ) -> R {
         let start = self.stack.len();
         self.stack.extend_from_slice(args);
-        let result = self.dispatch(recv, name, start, block, kw, true);
+        let result = self.dispatch(recv, name, start, block, kw, private);
         self.stack.truncate(start);
         result
     }
@@ -409,11 +457,7 @@ impl Vm {
         block: Value,
         kw: bool,
     ) -> R {
-        let start = self.stack.len();
-        self.stack.extend_from_slice(args);
-        let result = self.dispatch(recv, name, start, block, kw, false);
-        self.stack.truncate(start);
-        result
+        self.deferring(|vm| vm.method_call(recv, name, args, block, kw, false))
     }
 
     pub fn call_name(&mut self, recv: Value, name: &str, args: &[Value]) -> R {
@@ -465,7 +509,7 @@ impl Vm {
 
     // ---- limits -----------------------------------------------------------
 
-    /// Called at calls and loop ends; cheap but for one time in a thousand.
+    /// Called by loops of native code; cheap but for one time in a thousand.
     #[inline(always)]
     pub fn tick(&mut self) -> Res<()> {
         self.ticks = self.ticks.wrapping_add(1);

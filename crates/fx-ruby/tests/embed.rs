@@ -45,6 +45,7 @@ impl HostObject for Counter {
         }
         Ok(vm.int(*self.0.borrow()))
     }
+    fn trace(&self, _: &mut dyn FnMut(fx_ruby::Value)) {}
 }
 
 #[test]

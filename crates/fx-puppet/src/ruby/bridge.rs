@@ -332,6 +332,9 @@ impl HostObject for Bridge {
             None => Ok(NIL),
         }
     }
+
+    /// What this side keeps of Ruby is pinned.
+    fn trace(&self, _: &mut dyn FnMut(Rb)) {}
 }
 
 /// Makes the object and its methods.
@@ -555,6 +558,7 @@ fn ruby_block(
     block: Rb,
     scope: &Rc<Scope>,
 ) -> Res<Closure> {
+    vm.pin(block);
     let arity = vm.call_name(block, "arity", &[])?.fixnum().unwrap_or(-1);
     let size = if arity >= 0 {
         Range::new(Some(arity), Some(arity))

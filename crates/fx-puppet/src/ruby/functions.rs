@@ -89,7 +89,7 @@ fn describe(vm: &mut Vm, name: &str, text: &[u8], shown: &str, is_new: bool) -> 
     }
     let aliases = vm.heap.arr(parts[2]).clone();
     let aliases = aliases.into_iter().map(|text| vm.text(text)).collect();
-    Ok(Described::New { object: parts[0], rows, aliases })
+    Ok(Described::New { object: vm.pin(parts[0]), rows, aliases })
 }
 
 fn read_row(vm: &mut Vm, row: Rb) -> Row {
@@ -430,7 +430,7 @@ impl Evaluator {
             (Some(least), Some(most)) if least == most => least as i32,
             (least, _) => -(least.unwrap_or(0) as i32) - 1,
         };
-        let run = move |vm: &mut Vm, args: &[Rb], _block: Rb| -> Res<Rb> {
+        let run = move |vm: &mut Vm, _: &[Rb], args: &[Rb], _block: Rb| -> Res<Rb> {
             let Some(ruby) = ruby.upgrade() else { return Ok(NIL) };
             let Some(evaluator) = ruby.evaluator() else { return Ok(NIL) };
             let mut values = Vec::with_capacity(args.len());
@@ -443,7 +443,7 @@ impl Evaluator {
                 Err(flow) => super::carry(&ruby, vm, flow),
             }
         };
-        vm.native_proc(arity, true, Rc::new(run))
+        vm.native_proc(arity, true, &[], Rc::new(run))
     }
 
     fn call_old(

@@ -30,6 +30,7 @@ impl Evaluator {
             let title = ruby.to_ruby(vm, title)?;
             let params = ruby.to_ruby(vm, params)?;
             let object = vm.call_name(class, "__make", &[kind, title, params])?;
+            vm.pin(object);
             let refresh = vm.intern("refresh");
             let can = vm.responds(object, refresh, false)?;
             Ok((object, can))

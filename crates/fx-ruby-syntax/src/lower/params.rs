@@ -153,14 +153,13 @@ impl Lower<'_> {
                 opts.push((slot, var, self.syms.intern(id.as_slice()), n));
             }
         }
-        let (mut rest, mut rest_name, mut implicit_rest) = (None, None, false);
+        let (mut rest, mut implicit_rest) = (None, false);
         if let Some(node) = node.rest() {
             if let Some(n) = node.as_rest_parameter_node() {
                 let name = n.name();
                 let bytes = name.as_ref().map_or(&b"*"[..], |id| id.as_slice());
                 let keep = name.is_none() && !block || kept(bytes);
-                rest = Some(self.declare_param(bytes, keep, copies).0);
-                rest_name = Some(self.syms.intern(bytes));
+                rest = Some(self.named(bytes, keep, copies));
                 z.rest = Some(bytes.to_vec());
             } else {
                 implicit_rest = true;
@@ -169,15 +168,93 @@ impl Lower<'_> {
         let forwarding =
             node.keyword_rest().is_some_and(|n| n.as_forwarding_parameter_node().is_some());
         if forwarding {
-            rest = Some(self.declare_param(b"*", true, copies).0);
-            rest_name = Some(self.syms.intern(b"*"));
+            rest = Some(self.named(b"*", true, copies));
             z.rest = Some(b"*".to_vec());
         }
         let mut post_names = Vec::new();
         for required in &node.posts() {
             self.required(&required, &kept, copies, &mut multis, &mut post_names, &mut z.post);
         }
-        let mut kws = Vec::new();
+        let kws = self.keywords(node, &kept, copies, &mut z);
+        let (mut kwrest, mut no_kw) = (None, false);
+        if let Some(node) = node.keyword_rest() {
+            if let Some(n) = node.as_keyword_rest_parameter_node() {
+                let name = n.name();
+                let bytes = name.as_ref().map_or(&b"**"[..], |id| id.as_slice());
+                let keep = name.is_none() || kept(bytes);
+                kwrest = Some(self.named(bytes, keep, copies));
+                z.kwrest = Some(bytes.to_vec());
+            } else if node.as_no_keywords_parameter_node().is_some() {
+                no_kw = true;
+            }
+        }
+        if forwarding {
+            kwrest = Some(self.named(b"**", true, copies));
+            z.kwrest = Some(b"**".to_vec());
+        }
+        let mut blk = None;
+        if let Some(n) = node.block().and_then(|n| n.as_block_parameter_node()) {
+            let name = n.name();
+            let bytes = name.as_ref().map_or(&b"&"[..], |id| id.as_slice());
+            let keep = name.is_none() || kept(bytes);
+            blk = Some(self.named(bytes, keep, copies));
+        }
+        if forwarding {
+            blk = Some(self.named(b"&", true, copies));
+        }
+        if let Some(locals) = locals {
+            self.declare_locals(locals, captured);
+        }
+        if !block {
+            self.scope().zsuper = Some(z);
+        }
+        // Defaults are lowered only now: they may mention any local of the scope.
+        let mut opt = Vec::new();
+        for (slot, var, name, n) in opts {
+            opt.push(OptParam { slot, var, name, default: self.expr(&n.value()) });
+        }
+        let mut kw = Vec::new();
+        for (name, slot, var, default) in kws {
+            kw.push(KwParam { name, slot, var, default: default.map(|n| self.expr(&n)) });
+        }
+        let destructure: Vec<(u32, &'static Multi)> = multis
+            .into_iter()
+            .map(|(slot, n)| (slot, self.multi(&n.lefts(), n.rest(), &n.rights())))
+            .collect();
+        let slot = |named: Option<(u32, Sym)>| named.map(|(slot, _)| slot);
+        let name = |named: Option<(u32, Sym)>| named.map(|(_, name)| name);
+        shaped(Params {
+            req: req_names.len() as u32,
+            req_names: leak_slice(req_names),
+            spreads: false,
+            opt: leak_slice(opt),
+            rest: slot(rest),
+            rest_name: name(rest),
+            implicit_rest,
+            post: post_names.len() as u32,
+            post_names: leak_slice(post_names),
+            kw: leak_slice(kw),
+            kwrest: slot(kwrest),
+            kwrest_name: name(kwrest),
+            no_kw,
+            block: slot(blk),
+            block_name: name(blk),
+            forwarding,
+            destructure: leak_slice(destructure),
+            simple: false,
+            numbered: 0,
+        })
+    }
+
+    /// Declares the keywords; their defaults are lowered later.
+    fn keywords<'pr>(
+        &mut self,
+        node: &p::ParametersNode<'pr>,
+        kept: &dyn Fn(&[u8]) -> bool,
+        copies: &mut Vec<(u32, u32)>,
+        z: &mut ZArgs,
+    ) -> Vec<(Sym, u32, Var, Option<p::Node<'pr>>)> {
+        let mut found = Vec::new();
         for keyword in &node.keywords() {
             let (id, default) = if let Some(n) = keyword.as_required_keyword_parameter_node() {
                 (n.name(), None)
@@ -188,105 +265,15 @@ impl Lower<'_> {
             };
             let (slot, var) = self.declare_param(id.as_slice(), kept(id.as_slice()), copies);
             z.kw.push(id.as_slice().to_vec());
-            kws.push((self.syms.intern(id.as_slice()), slot, var, default));
+            found.push((self.syms.intern(id.as_slice()), slot, var, default));
         }
-        let (mut kwrest, mut kwrest_name, mut no_kw) = (None, None, false);
-        if let Some(node) = node.keyword_rest() {
-            if let Some(n) = node.as_keyword_rest_parameter_node() {
-                let name = n.name();
-                let bytes = name.as_ref().map_or(&b"**"[..], |id| id.as_slice());
-                let keep = name.is_none() || kept(bytes);
-                kwrest = Some(self.declare_param(bytes, keep, copies).0);
-                kwrest_name = Some(self.syms.intern(bytes));
-                z.kwrest = Some(bytes.to_vec());
-            } else if node.as_no_keywords_parameter_node().is_some() {
-                no_kw = true;
-            }
-        }
-        if forwarding {
-            kwrest = Some(self.declare_param(b"**", true, copies).0);
-            kwrest_name = Some(self.syms.intern(b"**"));
-            z.kwrest = Some(b"**".to_vec());
-        }
-        let (mut blk, mut block_name) = (None, None);
-        if let Some(n) = node.block().and_then(|n| n.as_block_parameter_node()) {
-            let name = n.name();
-            let bytes = name.as_ref().map_or(&b"&"[..], |id| id.as_slice());
-            let keep = name.is_none() || kept(bytes);
-            blk = Some(self.declare_param(bytes, keep, copies).0);
-            block_name = Some(self.syms.intern(bytes));
-        }
-        if forwarding {
-            blk = Some(self.declare_param(b"&", true, copies).0);
-            block_name = Some(self.syms.intern(b"&"));
-        }
-        if let Some(locals) = locals {
-            self.declare_locals(locals, captured);
-        }
-        if !block {
-            self.scope().zsuper = Some(z);
-        }
-        // Defaults are lowered only now: they may mention any local of the scope.
-        let opt: Vec<OptParam> = opts
-            .into_iter()
-            .map(|(slot, var, name, n)| OptParam {
-                slot,
-                var,
-                name,
-                default: self.expr(&n.value()),
-            })
-            .collect();
-        let kw: Vec<KwParam> = kws
-            .into_iter()
-            .map(|(name, slot, var, default)| KwParam {
-                name,
-                slot,
-                var,
-                default: default.map(|n| self.expr(&n)),
-            })
-            .collect();
-        let destructure: Vec<(u32, &'static Multi)> = multis
-            .into_iter()
-            .map(|(slot, n)| (slot, self.multi(&n.lefts(), n.rest(), &n.rights())))
-            .collect();
-        let (req, post) = (req_names.len() as u32, post_names.len() as u32);
-        let positional = req + post + opt.len() as u32;
-        let simple = opt.is_empty()
-            && rest.is_none()
-            && !implicit_rest
-            && post == 0
-            && kw.is_empty()
-            && kwrest.is_none()
-            && !no_kw
-            && blk.is_none()
-            && destructure.is_empty();
-        Params {
-            req,
-            req_names: leak_slice(req_names),
-            spreads: positional > 1
-                || positional == 1
-                    && (rest.is_some()
-                        || implicit_rest
-                        || req + post > 0 && (!kw.is_empty() || kwrest.is_some())),
-            opt: leak_slice(opt),
-            rest,
-            rest_name,
-            implicit_rest,
-            post,
-            post_names: leak_slice(post_names),
-            kw: leak_slice(kw),
-            kwrest,
-            kwrest_name,
-            no_kw,
-            block: blk,
-            block_name,
-            forwarding,
-            destructure: leak_slice(destructure),
-            simple,
-            numbered: 0,
-        }
+        found
     }
 
+    /// Declares a parameter that takes what others leave; its slot and its name.
+    fn named(&mut self, name: &[u8], keep: bool, copies: &mut Vec<(u32, u32)>) -> (u32, Sym) {
+        (self.declare_param(name, keep, copies).0, self.syms.intern(name))
+    }
     fn required<'pr>(
         &mut self,
         node: &p::Node<'pr>,
@@ -311,4 +298,22 @@ impl Lower<'_> {
             names.push(None);
         }
     }
+}
+
+/// Parameters with what follows from their kinds: whether there are only required ones, and whether
+/// a block with them takes a single list apart.
+fn shaped(params: Params) -> Params {
+    let required = params.req + params.post;
+    let positional = required + params.opt.len() as u32;
+    let takes_rest = params.rest.is_some() || params.implicit_rest;
+    let takes_keywords = !params.kw.is_empty() || params.kwrest.is_some();
+    let simple = positional == params.req
+        && !takes_rest
+        && !takes_keywords
+        && !params.no_kw
+        && params.block.is_none()
+        && params.destructure.is_empty();
+    let spreads =
+        positional > 1 || positional == 1 && (takes_rest || required > 0 && takes_keywords);
+    Params { simple, spreads, ..params }
 }

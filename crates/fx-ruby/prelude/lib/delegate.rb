@@ -70,7 +70,13 @@ def DelegateClass(sup, &b)
 end
 class WeakRef < Delegator
   class RefError < StandardError; end
-  def __getobj__ = @o
-  def __setobj__(o) = (@o = o)
-  def weakref_alive? = true
+  TARGETS = ::ObjectSpace::WeakMap.new
+  private_constant :TARGETS
+  def __getobj__
+    o = TARGETS[self]
+    ::Kernel.raise RefError, "Invalid Reference - probably recycled" if o.nil?
+    o
+  end
+  def __setobj__(o) = (TARGETS[self] = o)
+  def weakref_alive? = !TARGETS[self].nil?
 end

@@ -309,5 +309,5 @@ class StringIO
   end
   def getch(*) = getc
   def getpass(*) = (gets&.chomp)
-  def inspect = "#<StringIO:0x#{"%016x" % (object_id * 8)}>"
+  def inspect = to_s
 end

@@ -4,6 +4,7 @@ mod transform;
 
 use std::cmp::Ordering;
 
+use crate::gc::Held;
 use crate::names as n;
 use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
@@ -132,18 +133,21 @@ pub(crate) fn sort_values(
     if failed { Err(Unwind) } else { Ok(()) }
 }
 
-fn sorted(vm: &mut Vm, v: Value, block: Value) -> Res<Vec<Value>> {
-    let mut items = vm.heap.arr(v).clone();
-    if block.is_nil() {
+fn sorted(vm: &mut Vm, a: Args) -> Res<Vec<Value>> {
+    let mut items = vm.heap.arr(a.recv).clone();
+    if a.block.is_nil() {
         if items.iter().all(|v| v.is_fix()) && !vm.redefined {
             items.sort_unstable_by_key(|v| v.as_fix());
             return Ok(items);
         }
         sort_values(vm, &mut items, Vm::compare)?;
     } else {
-        sort_values(vm, &mut items, |vm, a, b| {
-            let r = vm.yield2(block, a, b)?;
-            vm.cmp_result(r, a, b)
+        let held = vm.hold_call(a);
+        let copy = vm.arr(items.clone());
+        vm.hold(copy);
+        sort_values(vm, &mut items, |vm, x, y| {
+            let r = vm.open(held).yield2(a.block, x, y)?;
+            vm.cmp_result(r, x, y)
         })?;
     }
     Ok(items)
@@ -245,17 +249,17 @@ fn join(
 /// Removes what a block wants gone; true when anything was.
 fn retain(vm: &mut Vm, a: Args, keep_when: bool) -> Res<bool> {
     vm.check_frozen(a.recv)?;
-    let mut kept = Vec::new();
+    let held = vm.hold_call(a);
+    let from = vm.held_end();
+    let mut count = 0;
     let mut i = 0;
     let mut result = Ok(());
     while i < vm.heap.arr(a.recv).len() {
         let v = vm.heap.arr(a.recv)[i];
-        match vm.yield1(a.block, v) {
-            Ok(r) => {
-                if r.truthy() == keep_when {
-                    kept.push(v)
-                }
-            }
+        vm.hold(v);
+        match vm.open(held).yield1(a.block, v) {
+            Ok(r) if r.truthy() == keep_when => count += 1,
+            Ok(_) => vm.stack.truncate(from + count),
             Err(u) => {
                 result = Err(u);
                 break;
@@ -265,17 +269,27 @@ fn retain(vm: &mut Vm, a: Args, keep_when: bool) -> Res<bool> {
     }
     let rest = vm.heap.arr(a.recv)[i.min(vm.heap.arr(a.recv).len())..].to_vec();
     let before = vm.heap.arr(a.recv).len();
+    let mut kept = vm.take_held(from, count);
     kept.extend(rest);
     let changed = kept.len() != before;
     *vm.heap.arr_mut(a.recv) = kept;
     result.map(|()| changed)
 }
 
-fn uniq(vm: &mut Vm, items: Vec<Value>, block: Value) -> Res<Vec<Value>> {
+/// The first of those items that are the same, or for which a block gives the same.
+fn uniq(vm: &mut Vm, items: Vec<Value>, block: Option<(Value, Held)>) -> Res<Vec<Value>> {
     let seen = vm.hash();
+    vm.hold(seen);
+    if block.is_some() {
+        let copy = vm.arr(items.clone());
+        vm.hold(copy);
+    }
     let mut out = Vec::new();
     for v in items {
-        let key = if block.is_nil() { v } else { vm.yield1(block, v)? };
+        let key = match block {
+            None => v,
+            Some((block, held)) => vm.open(held).yield1(block, v)?,
+        };
         if vm.hash_get(seen, key)?.is_none() {
             vm.hash_set(seen, key, TRUE)?;
             out.push(v)
@@ -357,9 +371,11 @@ pub(crate) fn init(vm: &mut Vm) {
                     vm.warn_here("block supersedes default value argument", false)?;
                 }
                 vm.heap.arr_mut(a.recv).clear();
+                let held = vm.hold_call(a);
                 for i in 0..len {
-                    let v = vm.yield1(a.block, Value::fix(i))?;
-                    vm.heap.arr_mut(a.recv).push(v)
+                    let v = vm.open(held).yield1(a.block, Value::fix(i))?;
+                    vm.heap.arr_mut(a.recv).push(v);
+                    vm.heap.bytes += 8;
                 }
             }
             Ok(a.recv)
@@ -554,7 +570,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let o = vm.to_ary(o)?;
             let mut items = vm.heap.arr(a.recv).clone();
             items.extend_from_slice(vm.heap.arr(o));
-            let out = uniq(vm, items, NIL)?;
+            let out = uniq(vm, items, None)?;
             Ok(vm.arr(out))
         },
         1,
@@ -689,10 +705,11 @@ pub(crate) fn init(vm: &mut Vm) {
                 let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
                 return vm.enumerator_sized(a, s);
             }
+            let held = vm.hold_call(a);
             let mut i = 0;
             while i < vm.heap.arr(a.recv).len() {
                 let v = vm.heap.arr(a.recv)[i];
-                vm.yield1(a.block, v)?;
+                vm.open(held).yield1(a.block, v)?;
                 i += 1
             }
             Ok(a.recv)
@@ -708,9 +725,10 @@ pub(crate) fn init(vm: &mut Vm) {
                 let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
                 return vm.enumerator_sized(a, s);
             }
+            let held = vm.hold_call(a);
             let mut i = 0;
             while i < vm.heap.arr(a.recv).len() {
-                vm.yield1(a.block, Value::fix(i as i64))?;
+                vm.open(held).yield1(a.block, Value::fix(i as i64))?;
                 i += 1
             }
             Ok(a.recv)
@@ -726,10 +744,11 @@ pub(crate) fn init(vm: &mut Vm) {
                 let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
                 return vm.enumerator_sized(a, s);
             }
+            let held = vm.hold_call(a);
             let mut i = 0;
             while i < vm.heap.arr(a.recv).len() {
                 let v = vm.heap.arr(a.recv)[i];
-                vm.yield2(a.block, v, Value::fix(i as i64))?;
+                vm.open(held).yield2(a.block, v, Value::fix(i as i64))?;
                 i += 1
             }
             Ok(a.recv)
@@ -745,11 +764,12 @@ pub(crate) fn init(vm: &mut Vm) {
                 let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
                 return vm.enumerator_sized(a, s);
             }
+            let held = vm.hold_call(a);
             let mut i = vm.heap.arr(a.recv).len();
             while i > 0 {
                 i -= 1;
                 let Some(v) = vm.heap.arr(a.recv).get(i).copied() else { continue };
-                vm.yield1(a.block, v)?;
+                vm.open(held).yield1(a.block, v)?;
             }
             Ok(a.recv)
         },

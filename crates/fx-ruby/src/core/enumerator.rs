@@ -3,9 +3,6 @@
 //! There are no fibers. `next` runs the iteration up to a batch of values and stops it,
 //! and runs it again from the start with a larger batch when the batch is used up.
 
-use std::cell::RefCell;
-use std::rc::Rc;
-
 use fx_ruby_syntax::Sym;
 
 use crate::core::kernel::boxed;
@@ -68,17 +65,18 @@ fn fetch(vm: &mut Vm, e: Value) -> Res<()> {
     }
     let (recv, meth, args, kw, have) = (d.recv, d.meth, d.args.clone(), d.kw, d.buffer.len());
     let want = if have == 0 { 1000 } else { have * 10 };
-    let out: Rc<RefCell<Vec<Value>>> = Rc::default();
-    let sink = Rc::clone(&out);
+    let out = vm.arr(Vec::new());
     vm.serial += 1;
     let tag = vm.serial;
     let stopping = vm.native_proc(
         -1,
         false,
-        boxed(move |vm, args, _| {
+        &[out],
+        boxed(move |vm, kept, args, _| {
             let v = vm.arr(args.to_vec());
-            sink.borrow_mut().push(v);
-            if sink.borrow().len() >= want {
+            let sink = vm.heap.arr_mut(kept[0]);
+            sink.push(v);
+            if sink.len() >= want {
                 vm.pending = Pending::Break(tag, NIL);
                 return Err(Unwind);
             }
@@ -95,7 +93,7 @@ fn fetch(vm: &mut Vm, e: Value) -> Res<()> {
                 None
             }
             _ => {
-                if out.borrow().len() <= have {
+                if vm.heap.arr(out).len() <= have {
                     return Err(Unwind);
                 }
                 vm.pending = Pending::None;
@@ -103,7 +101,7 @@ fn fetch(vm: &mut Vm, e: Value) -> Res<()> {
             }
         },
     };
-    let list = out.take();
+    let list = std::mem::take(vm.heap.arr_mut(out));
     let d = data(vm, e)?;
     d.buffer = list;
     if let Some(v) = finished {
@@ -189,7 +187,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 vm.heap.obj_mut(e).class = class;
                 return Ok(e);
             }
-            vm.send_full(recv, meth, &args, a.block, kw)
+            vm.open_call(a).send_full(recv, meth, &args, a.block, kw)
         },
         0,
         -1,

@@ -99,7 +99,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "exception",
         |vm, a| {
             let args = vm.args(a);
-            vm.send_full(a.recv, n::NEW, &args, a.block, a.kw)
+            vm.open_call(a).send_full(a.recv, n::NEW, &args, a.block, a.kw)
         },
         0,
         -1,
@@ -674,7 +674,8 @@ fn init_errno(vm: &mut Vm) {
             if let Some(num) = number {
                 vm.ivar_set(e, n::IV_ERRNO, Value::fix(num));
             }
-            vm.send_full(e, n::INITIALIZE, &args, a.block, a.kw)?;
+            vm.hold(e);
+            vm.open_call(a).send_full(e, n::INITIALIZE, &args, a.block, a.kw)?;
             Ok(e)
         },
         0,

@@ -679,18 +679,22 @@ fn count(vm: &mut Vm, a: Args, step: i64) -> R {
             if vm.send(size, n::LT, &[Value::fix(0)])?.truthy() { Value::fix(0) } else { size };
         return vm.enumerator_sized(a, size);
     }
+    let held = vm.hold_call(a);
     if let (Some(from), Some(to)) = (a.recv.fixnum(), limit.fixnum()) {
         let mut i = from;
         while if step > 0 { i <= to } else { i >= to } {
-            vm.yield1(a.block, Value::fix(i))?;
+            vm.open(held).yield1(a.block, Value::fix(i))?;
             i += step;
         }
         return Ok(a.recv);
     }
     let mut i = a.recv;
     let op = if step > 0 { n::LE } else { n::GE };
+    vm.hold(limit);
+    let number = vm.hold(i);
     while vm.send(i, op, &[limit])?.truthy() {
-        vm.yield1(a.block, i)?;
+        vm.set_held(number, i);
+        vm.open(held).yield1(a.block, i)?;
         i = vm.int_add(i, Value::fix(step));
     }
     Ok(a.recv)

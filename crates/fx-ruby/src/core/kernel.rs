@@ -105,8 +105,9 @@ pub(crate) fn init(vm: &mut Vm) {
                 let inf = vm.float(f64::INFINITY);
                 return vm.enumerator_sized(a, inf);
             }
+            let held = vm.hold_call(a);
             loop {
-                if let Err(Unwind) = vm.yield0(a.block) {
+                if let Err(Unwind) = vm.open(held).yield0(a.block) {
                     if let Pending::Raise(e) = vm.pending
                         && vm.is_a(e, c::STOP_ITERATION)
                     {
@@ -163,8 +164,9 @@ pub(crate) fn init(vm: &mut Vm) {
             vm.serial += 1;
             let id = vm.serial;
             vm.catching.push((id, tag));
+            let held = vm.hold_call(a);
             let height = vm.stack.len();
-            let result = vm.yield1(a.block, tag);
+            let result = vm.open(held).yield1(a.block, tag);
             vm.catching.pop();
             if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending)
                 && to == id
@@ -501,7 +503,11 @@ fn load(vm: &mut Vm, a: Args) -> R {
             let dirs = vm.heap.arr(list).clone();
             let mut found = None;
             for d in dirs {
-                let d = vm.text(d);
+                let d = match vm.try_send(d, n::TO_PATH, &[])? {
+                    Some(path) if path.is_str() => vm.text(path),
+                    _ if d.is_str() => vm.text(d),
+                    _ => continue,
+                };
                 let p = format!("{d}/{name}");
                 if let Some(t) = vm.read_source(&p)? {
                     found = Some((p, t));
@@ -663,7 +669,7 @@ fn warn(vm: &mut Vm, mut a: Args) -> R {
 }
 
 pub(crate) fn boxed(
-    f: impl Fn(&mut Vm, &[Value], Value) -> R + 'static,
+    f: impl Fn(&mut Vm, &[Value], &[Value], Value) -> R + 'static,
 ) -> crate::heap::NativeBlock {
     Rc::new(f)
 }

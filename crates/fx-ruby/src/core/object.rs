@@ -26,7 +26,7 @@ pub(crate) fn init(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def(b, "__id__", |vm, a| Ok(Value::fix(vm.object_id(a.recv) as i64)), 0, 0);
+    vm.def(b, "__id__", |vm, a| Ok(Value::fix(vm.identity(a.recv) as i64)), 0, 0);
     vm.def(b, "__send__", send, 0, -1);
     vm.def(b, "instance_eval", instance_eval, 0, 3);
     vm.def(
@@ -129,7 +129,7 @@ pub(crate) fn init(vm: &mut Vm) {
         0,
         0,
     );
-    vm.def(k, "object_id", |vm, a| Ok(Value::fix(vm.object_id(a.recv) as i64)), 0, 0);
+    vm.def(k, "object_id", |vm, a| Ok(Value::fix(vm.identity(a.recv) as i64)), 0, 0);
     vm.def(
         k,
         "to_s",
@@ -193,7 +193,7 @@ pub(crate) fn init(vm: &mut Vm) {
             }
             let args = vm.args(a);
             let name = vm.to_sym(args[0])?;
-            vm.send_public(a.recv, name, &args[1..], a.block, a.kw)
+            vm.open_call(a).send_public(a.recv, name, &args[1..], a.block, a.kw)
         },
         0,
         -1,
@@ -210,7 +210,7 @@ pub(crate) fn init(vm: &mut Vm) {
             if a.block.is_nil() {
                 return vm.fail(c::LOCAL_JUMP, "no block given (yield)");
             }
-            vm.yield1(a.block, a.recv)?;
+            vm.open_call(a).yield1(a.block, a.recv)?;
             Ok(a.recv)
         },
         0,
@@ -464,7 +464,7 @@ fn then(vm: &mut Vm, a: Args) -> R {
     if a.block.is_nil() {
         return vm.enumerator_sized(a, Value::fix(1));
     }
-    vm.yield1(a.block, a.recv)
+    vm.open_call(a).yield1(a.block, a.recv)
 }
 
 fn ivar_name(vm: &mut Vm, a: Args) -> Res<Sym> {
@@ -626,7 +626,7 @@ fn instance_eval(vm: &mut Vm, a: Args) -> R {
             return vm.wrong_args(a.argc as usize, 0, Some(0));
         }
         let cref = vm.instance_cref(a.recv, a.block);
-        return vm.yield_self(a.block, a.recv, &[a.recv], cref);
+        return vm.open_call(a).yield_self(a.block, a.recv, &[a.recv], cref);
     }
     if a.argc == 0 {
         return vm.arg_error("wrong number of arguments (given 0, expected 1..3)");

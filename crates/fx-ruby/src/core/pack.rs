@@ -617,8 +617,12 @@ pub(crate) fn unpack(vm: &mut Vm, mut a: Args) -> R {
         }
     }
     if !a.block.is_nil() {
+        let held = vm.hold_call(a);
+        for v in &out {
+            vm.hold(*v);
+        }
         for v in out {
-            vm.yield1(a.block, v)?;
+            vm.open(held).yield1(a.block, v)?;
         }
         return Ok(NIL);
     }

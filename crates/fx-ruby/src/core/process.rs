@@ -285,21 +285,4 @@ pub(crate) fn init(vm: &mut Vm) {
         5,
         5,
     );
-    vm.def_single(c::GC, "start", |_, _| Ok(NIL), 0, 1);
-    for name in ["enable", "disable"] {
-        vm.def_single(c::GC, name, |_, _| Ok(Value::bool(false)), 0, 0);
-    }
-    vm.def_single(c::GC, "count", |_, _| Ok(Value::fix(0)), 0, 0);
-    vm.def_single(c::GC, "stress", |_, _| Ok(Value::bool(false)), 0, 0);
-    vm.def_single(c::OBJECTSPACE, "garbage_collect", |_, _| Ok(NIL), 0, 1);
-    vm.def_single(c::OBJECTSPACE, "each_object", |vm, a| {
-        let want = vm.opt(a, 0).and_then(Value::as_class);
-        let mut l: Vec<Value> = Vec::new();
-        for i in 0..vm.classes.len() as u32 { let v = Value::class(i); if !vm.classes[i as usize].is_singleton() && want.is_none_or(|w| vm.is_a(v, w)) { l.push(v) } }
-        if want.is_none_or(|w| w != c::CLASS && w != c::MODULE && !vm.classes[w as usize].is_singleton()) { return vm.fail(c::NOT_IMPLEMENTED, "ObjectSpace.each_object lists classes and modules only: objects are not tracked") }
-        if a.block.is_nil() { let l = vm.arr(l); return vm.call_name(l, "each", &[]) }
-        let n = l.len();
-        for v in l { vm.yield1(a.block, v)?; }
-        Ok(Value::fix(n as i64))
-    }, 0, 1);
 }

@@ -36,13 +36,7 @@ pub(crate) fn init(vm: &mut Vm) {
         -1,
     );
     for name in ["call", "()", "yield", "===", "[]"] {
-        vm.def(
-            p,
-            name,
-            |vm, a| vm.call_block(a.recv, a.start as usize, a.kw, crate::value::UNDEF, a.block),
-            0,
-            -1,
-        );
+        vm.def(p, name, |vm, a| vm.call_block(a.recv, a.start as usize, a.kw, a.block), 0, -1);
     }
     vm.def(p, "to_proc", |_, a| Ok(a.recv), 0, 0);
     vm.def(p, "lambda?", |vm, a| Ok(Value::bool(vm.heap.pr(a.recv).lambda)), 0, 0);
@@ -133,7 +127,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 }
             };
             let lambda = vm.heap.pr(a.recv).lambda;
-            Ok(curry(vm, a.recv, need as usize, Vec::new(), lambda))
+            Ok(curry(vm, &[a.recv], need as usize, lambda))
         },
         0,
         1,
@@ -210,26 +204,28 @@ fn compose(vm: &mut Vm, a: Args, forward: bool) -> R {
     Ok(vm.native_proc(
         -1,
         lambda,
-        boxed(move |vm, args, block| {
-            let (first, then) = if forward { (f, g) } else { (g, f) };
-            let v = vm.send_block(first, n::CALL, args, block)?;
-            vm.send(then, n::CALL, &[v])
+        &if forward { [f, g] } else { [g, f] },
+        boxed(|vm, kept, args, block| {
+            let v = vm.send_block(kept[0], n::CALL, args, block)?;
+            vm.send(kept[1], n::CALL, &[v])
         }),
     ))
 }
 
-fn curry(vm: &mut Vm, f: Value, need: usize, have: Vec<Value>, lambda: bool) -> Value {
-    vm.heap.escape(f);
+/// A proc that calls another once it has enough arguments. `kept` is that proc and the arguments
+/// so far.
+fn curry(vm: &mut Vm, kept: &[Value], need: usize, lambda: bool) -> Value {
+    vm.heap.escape(kept[0]);
     vm.native_proc(
         -1,
         lambda,
-        boxed(move |vm, args, _| {
-            let mut all = have.clone();
-            all.extend_from_slice(args);
-            if all.len() >= need {
-                vm.send(f, n::CALL, &all)
+        kept,
+        boxed(move |vm, kept, args, _| {
+            let all = [kept, args].concat();
+            if all.len() > need {
+                vm.send(all[0], n::CALL, &all[1..])
             } else {
-                Ok(curry(vm, f, need, all, lambda))
+                Ok(curry(vm, &all, need, lambda))
             }
         }),
     )
@@ -663,7 +659,7 @@ fn binding(vm: &Vm, v: Value) -> (Value, u32) {
 
 impl Vm {
     fn native_proc_stub(&mut self) -> Value {
-        self.native_proc(-1, true, boxed(|_, _, _| Ok(NIL)))
+        self.native_proc(-1, true, &[], boxed(|_, _, _, _| Ok(NIL)))
     }
 
     fn find_local(&self, mut env: u32, name: fx_ruby_syntax::Sym) -> Option<(u32, usize)> {
@@ -705,7 +701,7 @@ impl Vm {
                 Some(d) => self.method_arity(d.id),
                 None => -1,
             },
-            ProcBody::Native(_, n) => i64::from(n),
+            ProcBody::Native(_, n, _) => i64::from(n),
         }
     }
 

@@ -87,15 +87,16 @@ pub(crate) fn init(vm: &mut Vm) {
             }
             if let (Some(x), Some(y)) = (lo.fixnum(), hi.fixnum()) {
                 let end = if excl { y } else { y + 1 };
+                let held = vm.hold_call(a);
                 let mut i = x;
                 while i < end {
-                    vm.yield1(a.block, Value::fix(i))?;
+                    vm.open(held).yield1(a.block, Value::fix(i))?;
                     i += 1
                 }
                 return Ok(a.recv);
             }
             let each = vm.intern("__each");
-            vm.send_block(a.recv, each, &[], a.block)
+            vm.open_call(a).send_full(a.recv, each, &[], a.block, false)
         },
         0,
         0,
@@ -110,6 +111,7 @@ pub(crate) fn init(vm: &mut Vm) {
                     return vm.fail(c::RANGE_ERROR, "cannot convert endless range to an array");
                 }
                 let _ = lo;
+                vm.hold_call(a);
                 let items = vm.each_to_vec(a.recv)?;
                 Ok(vm.arr(items))
             },

@@ -6,11 +6,14 @@ mod notation;
 use std::rc::Rc;
 
 use crate::encoding as e;
-use crate::heap::{Ext, MatchData, RRegex};
+use crate::heap::{COPIED, Ext, MatchData, READ, RRegex};
 use crate::object::{Alloc, c};
 use crate::regex::{Groups, Program};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Res, Vm};
+
+/// From how many bytes on the text of a string that is searched again is kept.
+const LONG: usize = 1 << 10;
 
 pub(crate) fn escape(b: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(b.len());
@@ -120,7 +123,11 @@ impl Vm {
     pub(crate) fn regex_search(&mut self, re: Value, s: Value, from: usize) -> Res<Option<Groups>> {
         self.check_enc(re, s)?;
         let p = self.program_for(re, s)?;
-        match p.search(&self.heap.str(s).bytes, from, false) {
+        let found = match self.text_again(s, from) {
+            Some(text) if !p.binary => p.search_text(&text, from, false),
+            _ => p.search(&self.heap.str(s).bytes, from, false),
+        };
+        match found {
             Ok(g) => Ok(g),
             Err(m) => self.search_failed(re, &m),
         }
@@ -128,14 +135,7 @@ impl Vm {
 
     pub(crate) fn new_match(&mut self, re: Value, s: Value, groups: Groups) -> Value {
         let enc = self.heap.str(s).enc;
-        let copy = if self.frozen(s) {
-            s
-        } else {
-            let bytes = self.heap.str(s).bytes.clone();
-            let v = self.heap.string(c::STRING, bytes, enc);
-            self.heap.strings[v.index()].frozen = true;
-            v
-        };
+        let copy = self.match_subject(s);
         let regex = if re.is_regex() {
             re
         } else {
@@ -145,7 +145,50 @@ impl Vm {
                 Err(_) => NIL,
             }
         };
+        self.heap.bytes += groups.len() * 24;
         self.heap.object(c::MATCH, Ext::Match(Box::new(MatchData { regex, string: copy, groups })))
+    }
+
+    /// The text of a long string that is searched from some place on, as by `scan`: read once, and
+    /// not again for each match.
+    fn text_again(&mut self, s: Value, from: usize) -> Option<Rc<str>> {
+        let string = self.heap.str(s);
+        if from == 0 || string.bytes.len() < LONG {
+            return None;
+        }
+        if string.known.get() & READ != 0
+            && let Some((of, text)) = &self.searched
+            && *of == s
+        {
+            return Some(Rc::clone(text));
+        }
+        let text: Rc<str> = std::str::from_utf8(&string.bytes).ok()?.into();
+        string.known.set(string.known.get() | READ);
+        self.heap.bytes += text.len();
+        self.searched = Some((s, Rc::clone(&text)));
+        Some(text)
+    }
+
+    /// The string that a match refers to: what was searched, which may change later, so a frozen
+    /// copy. The matches of one unchanged string share it.
+    fn match_subject(&mut self, s: Value) -> Value {
+        let string = self.heap.str(s);
+        if string.frozen {
+            return s;
+        }
+        if string.known.get() & COPIED != 0
+            && let Some((of, copy)) = self.subject
+            && of == s
+        {
+            return copy;
+        }
+        let (bytes, enc) = (string.bytes.clone(), string.enc);
+        let copy = self.heap.string(c::STRING, bytes, enc);
+        self.heap.strings[copy.index()].frozen = true;
+        let known = &self.heap.str(s).known;
+        known.set(known.get() | COPIED);
+        self.subject = Some((s, copy));
+        copy
     }
 
     /// Matches and sets `$~`.
@@ -176,7 +219,11 @@ impl Vm {
     pub(crate) fn regex_match_at(&mut self, re: Value, s: Value, at: usize) -> R {
         self.check_enc(re, s)?;
         let p = self.program(re)?;
-        let g = match p.search(&self.heap.str(s).bytes, at, true) {
+        let found = match self.text_again(s, at) {
+            Some(text) if !p.binary => p.search_text(&text, at, true),
+            _ => p.search(&self.heap.str(s).bytes, at, true),
+        };
+        let g = match found {
             Ok(g) => g,
             Err(m) => return self.search_failed(re, &m),
         };
@@ -619,7 +666,7 @@ pub(crate) fn init(vm: &mut Vm) {
             };
             let m = vm.regex_match(a.recv, s, at)?;
             if !m.is_nil() && !a.block.is_nil() {
-                return vm.yield1(a.block, m);
+                return vm.open_call(a).yield1(a.block, m);
             }
             Ok(m)
         },

@@ -286,7 +286,7 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             if !a.block.is_nil() {
                 let name = vm.intern("each_char");
-                return vm.send_block(a.recv, name, &[], a.block);
+                return vm.open_call(a).send_full(a.recv, name, &[], a.block, false);
             }
             let list = vm.char_values(a.recv);
             Ok(vm.arr(list))
@@ -302,8 +302,14 @@ pub(crate) fn init(vm: &mut Vm) {
                 let size = Value::fix(e::count(vm.heap.str(a.recv)) as i64);
                 return vm.enumerator_sized(a, size);
             }
-            for v in vm.char_values(a.recv) {
-                vm.yield1(a.block, v)?;
+            let held = vm.hold_call(a);
+            let chars = vm.char_values(a.recv);
+            let list = vm.arr(chars);
+            vm.hold(list);
+            let mut i = 0;
+            while let Some(v) = vm.heap.arr(list).get(i).copied() {
+                vm.open(held).yield1(a.block, v)?;
+                i += 1;
             }
             Ok(a.recv)
         },
@@ -687,15 +693,9 @@ impl Vm {
         if o.is_str() && !self.heap.strings[me.index()].frozen {
             let (x, y) = (self.heap.str(me), self.heap.str(o));
             if x.enc == y.enc && me != o {
-                // Taken apart so that both arena entries can be held at once.
-                let (lo, hi) = (me.index().min(o.index()), me.index().max(o.index()));
-                let (left, right) = self.heap.strings.split_at_mut(hi);
-                let (target, source) = if me.index() < o.index() {
-                    (&mut left[lo], &right[0])
-                } else {
-                    (&mut right[0], &left[lo])
-                };
+                let (target, source) = self.heap.strings.pair(me.index(), o.index());
                 target.range.set(0);
+                target.known.set(0);
                 target.bytes.to_mut().extend_from_slice(&source.bytes);
                 self.heap.bytes += source.bytes.len();
                 return Ok(me);

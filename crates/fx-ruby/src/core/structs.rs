@@ -255,7 +255,8 @@ fn new_struct(vm: &mut Vm, mut a: Args) -> R {
         |vm, a| {
             let v = vm.allocate(a.recv.index() as u32)?;
             let args = vm.args(a);
-            vm.send_full(v, n::INITIALIZE, &args, a.block, a.kw)?;
+            vm.hold(v);
+            vm.open_call(a).send_full(v, n::INITIALIZE, &args, a.block, a.kw)?;
             Ok(v)
         },
         0,
@@ -266,7 +267,7 @@ fn new_struct(vm: &mut Vm, mut a: Args) -> R {
         "[]",
         |vm, a| {
             let args = vm.args(a);
-            vm.send_full(a.recv, n::NEW, &args, a.block, a.kw)
+            vm.open_call(a).send_full(a.recv, n::NEW, &args, a.block, a.kw)
         },
         0,
         -1,
@@ -298,7 +299,8 @@ fn new_struct(vm: &mut Vm, mut a: Args) -> R {
         let up = vm.heap.pr(a.block).frame.cref;
         let cref: &'static crate::object::Cref =
             Box::leak(Box::new(crate::object::Cref { class, up: Some(up), eval: true }));
-        vm.yield_self(a.block, Value::class(class), &[Value::class(class)], Some(cref))?;
+        let it = Value::class(class);
+        vm.open_call(a).yield_self(a.block, it, &[it], Some(cref))?;
     }
     Ok(Value::class(class))
 }

@@ -183,7 +183,8 @@ pub(crate) fn init(vm: &mut Vm) {
                 let s = vm.call_name(a.recv, "to_s", &[])?;
                 let name = vm.methods[a.method as usize].orig;
                 let args = vm.args(a);
-                vm.send_block(s, name, &args, a.block)
+                vm.hold(s);
+                vm.open_call(a).send_full(s, name, &args, a.block, false)
             },
             0,
             -1,

@@ -4,6 +4,7 @@ use fx_ruby_syntax::Sym;
 use fx_ruby_syntax::ast::{ConstScope, IvarSite, Multi, Target};
 
 use crate::interp::Fp;
+use crate::interp::multi::multi_calls;
 use crate::names as n;
 use crate::object::{ClassKind, c};
 use crate::value::{NIL, UNDEF, Value};
@@ -39,6 +40,10 @@ impl Vm {
             if obj.ivars.len() <= slot {
                 // Room for all the variables seen so far, so that later writes are fast.
                 obj.ivars.resize(width.max(slot + 1), UNDEF);
+                let bytes = obj.ivars.capacity() * 8;
+                obj.ivars[slot] = v;
+                self.heap.bytes += bytes;
+                return Ok(());
             }
             obj.ivars[slot] = v;
             return Ok(());
@@ -54,21 +59,29 @@ impl Vm {
             Target::Gvar(name) => self.gvar_set(*name, v)?,
             Target::Cvar(name) => self.cvar_set(*name, v)?,
             Target::Const(scope, name) => {
+                let start = self.stack.len();
+                self.stack.push(v);
                 let class = self.const_target(fp, scope)?;
+                self.stack.truncate(start);
                 self.assign_const(class, *name, v)?;
             }
             Target::Send(call) => {
+                let held = self.stack.len();
+                self.stack.push(v);
                 let recv = match call.recv {
                     Some(node) => self.eval(fp, node)?,
                     None => fp.me,
                 };
                 if call.safe && recv.is_nil() {
+                    self.stack.truncate(held);
                     return Ok(());
                 }
+                self.stack.push(recv);
                 let start = self.stack.len();
                 self.push_args(fp, &call.args)?;
                 self.stack.push(v);
                 self.call_with(fp, call, recv, start, NIL, false)?;
+                self.stack.truncate(held);
             }
             Target::Multi(multi) => self.assign_multi(fp, multi, v)?,
         }
@@ -108,11 +121,19 @@ impl Vm {
         items: &[Value],
     ) -> Res<()> {
         let get = |i: usize| items.get(i).copied().unwrap_or(NIL);
+        let start = self.stack.len();
+        // Targets that are calls may change the array that the items come from.
+        if multi_calls(multi) {
+            self.stack.extend_from_slice(items);
+        }
         for (i, target) in multi.pre.iter().enumerate() {
             self.assign(fp, target, get(i))?;
         }
         let pre = multi.pre.len();
-        let Some(rest) = &multi.rest else { return Ok(()) };
+        let Some(rest) = &multi.rest else {
+            self.stack.truncate(start);
+            return Ok(());
+        };
         let post = multi.post.len();
         let end = items.len().saturating_sub(post).max(pre);
         if let Some(target) = rest {
@@ -123,6 +144,7 @@ impl Vm {
         for (i, target) in multi.post.iter().enumerate() {
             self.assign(fp, target, get(end + i))?;
         }
+        self.stack.truncate(start);
         Ok(())
     }
 

@@ -20,34 +20,56 @@ pub(crate) struct Over {
     pub(crate) lambda: bool,
 }
 
+/// Calls of blocks from native code. These defer collections; see [`Vm::open`] for the others.
 impl Vm {
     /// Calls a block with no argument.
     pub fn yield0(&mut self, block: Value) -> R {
-        let start = self.stack.len();
-        self.call_block(block, start, false, UNDEF, NIL)
+        self.yield_n(block, &[])
     }
 
     pub fn yield1(&mut self, block: Value, v: Value) -> R {
-        let start = self.stack.len();
-        self.stack.push(v);
-        self.call_block(block, start, false, UNDEF, NIL)
+        self.yield_n(block, &[v])
     }
 
     pub fn yield2(&mut self, block: Value, a: Value, b: Value) -> R {
-        let start = self.stack.len();
-        self.stack.push(a);
-        self.stack.push(b);
-        self.call_block(block, start, false, UNDEF, NIL)
+        self.yield_n(block, &[a, b])
     }
 
     pub fn yield_n(&mut self, block: Value, args: &[Value]) -> R {
-        let start = self.stack.len();
-        self.stack.extend_from_slice(args);
-        self.call_block(block, start, false, UNDEF, NIL)
+        self.deferring(|vm| vm.block_call(block, args))
     }
 
     /// One `[key, value]` argument, without the array where the block takes it apart.
     pub fn yield_pair(&mut self, block: Value, k: Value, v: Value) -> R {
+        self.deferring(|vm| vm.pair_call(block, k, v))
+    }
+
+    /// Calls with another self, as `instance_exec` does.
+    pub fn yield_self(
+        &mut self,
+        block: Value,
+        me: Value,
+        args: &[Value],
+        cref: Option<&'static Cref>,
+    ) -> R {
+        self.deferring(|vm| vm.self_call(block, me, args, cref))
+    }
+
+    /// `Proc#call`.
+    pub fn call_proc(&mut self, p: Value, args: &[Value], block: Value, kw: bool) -> R {
+        self.deferring(|vm| vm.proc_call(p, args, block, kw))
+    }
+}
+
+impl Vm {
+    #[inline]
+    pub(crate) fn block_call(&mut self, block: Value, args: &[Value]) -> R {
+        let start = self.stack.len();
+        self.stack.extend_from_slice(args);
+        self.call_block(block, start, false, NIL)
+    }
+
+    pub(crate) fn pair_call(&mut self, block: Value, k: Value, v: Value) -> R {
         let start = self.stack.len();
         let apart = match &self.heap.procs[block.index()].body {
             ProcBody::Code(code) => {
@@ -62,11 +84,10 @@ impl Vm {
             let pair = self.heap.array(c::ARRAY, vec![k, v]);
             self.stack.push(pair);
         }
-        self.call_block(block, start, false, UNDEF, NIL)
+        self.call_block(block, start, false, NIL)
     }
 
-    /// Calls with another self, as `instance_exec` does.
-    pub fn yield_self(
+    pub(crate) fn self_call(
         &mut self,
         block: Value,
         me: Value,
@@ -78,23 +99,14 @@ impl Vm {
         self.call_over(block, start, false, NIL, Over { me, cref, method: None, lambda: false })
     }
 
-    /// `Proc#call`.
-    pub fn call_proc(&mut self, p: Value, args: &[Value], block: Value, kw: bool) -> R {
+    pub(crate) fn proc_call(&mut self, p: Value, args: &[Value], block: Value, kw: bool) -> R {
         let start = self.stack.len();
         self.stack.extend_from_slice(args);
-        self.call_block(p, start, kw, UNDEF, block)
+        self.call_block(p, start, kw, block)
     }
 
     /// Arguments are on the stack from `start` and are dropped.
-    pub(crate) fn call_block(
-        &mut self,
-        block: Value,
-        start: usize,
-        kw: bool,
-        me: Value,
-        passed: Value,
-    ) -> R {
-        let _ = me;
+    pub(crate) fn call_block(&mut self, block: Value, start: usize, kw: bool, passed: Value) -> R {
         let p = &self.heap.procs[block.index()];
         if let ProcBody::Code(code) = p.body
             && !p.lambda
@@ -139,11 +151,12 @@ impl Vm {
                 vis: Vis::Public,
                 module_function: false,
                 lambda: false,
+                saved_match: NIL,
             });
             let fp = Fp { base: start as u32, env, me };
-            let result = if params.simple { Ok(()) } else { self.fill_defaults(fp, code) };
-            let result = match result {
-                Ok(()) => self.eval(fp, code.body.get()),
+            let result = match self.safepoint() {
+                Ok(()) if params.simple => self.eval(fp, code.body.get()),
+                Ok(()) => self.eval_filled(fp, code),
                 Err(Unwind) => Err(Unwind),
             };
             let result = match result {
@@ -155,7 +168,6 @@ impl Vm {
             if own {
                 self.heap.release_env(env);
             }
-            self.tick()?;
             return result;
         }
         self.call_over(
@@ -165,6 +177,11 @@ impl Vm {
             passed,
             Over { me: UNDEF, cref: None, method: None, lambda: false },
         )
+    }
+
+    fn eval_filled(&mut self, fp: Fp, code: &'static Code) -> R {
+        self.fill_defaults(fp, code)?;
+        self.eval(fp, code.body.get())
     }
 
     /// `next` ends the block with a value, `redo` runs it again.
@@ -177,7 +194,7 @@ impl Vm {
                 }
                 Pending::Redo => {
                     self.pending = Pending::None;
-                    self.tick()?;
+                    self.safepoint()?;
                     if let Ok(v) = self.eval(fp, code.body.get()) {
                         return Ok(v);
                     }
@@ -246,21 +263,19 @@ impl Vm {
                 self.stack.truncate(start);
                 return self.call_method_object(*m, &args, passed, kw);
             }
-            ProcBody::Native(f, arity) => {
+            ProcBody::Native(f, arity, kept) => {
                 let args: Vec<Value> = self.stack[start..].to_vec();
                 self.stack.truncate(start);
                 if p.lambda && *arity >= 0 && args.len() != *arity as usize {
                     return self.wrong_args(args.len(), *arity as usize, Some(*arity as usize));
                 }
-                let f = std::rc::Rc::clone(f);
-                return f(self, &args, passed);
+                return f(self, kept, &args, passed);
             }
         };
         if self.frames.len() >= self.limits.depth as usize {
             self.stack.truncate(start);
             return self.too_deep();
         }
-        self.tick()?;
         let lambda = p.lambda || over.lambda;
         let me = if over.me.is_undef() { p.self_val } else { over.me };
         self.serial += 1;
@@ -283,6 +298,7 @@ impl Vm {
             vis: Vis::Public,
             module_function: false,
             lambda,
+            saved_match: self.last_match,
         });
         let saved_match = self.last_match;
         let result = self.run_over(code, start, kw, passed, me, p.env, lambda, p.ruby2);
@@ -326,7 +342,8 @@ impl Vm {
         let top = self.frames.len() - 1;
         self.frames[top].env = env;
         let fp = Fp { base: start as u32, env, me };
-        let result = match self.fill_defaults(fp, code) {
+        let ready = self.safepoint().and_then(|()| self.fill_defaults(fp, code));
+        let result = match ready {
             Ok(()) => self.eval(fp, code.body.get()),
             Err(Unwind) => Err(Unwind),
         };

@@ -1,19 +1,29 @@
 //! Calls: finding the method, passing arguments, running it.
 
 use fx_ruby_syntax::Sym;
-use fx_ruby_syntax::ast::{Args as ArgNodes, Blk, Call, Code, Kind, N, Pair};
+use fx_ruby_syntax::ast::{Args as ArgNodes, Blk, Call, Code, Kind, Pair};
 
 use crate::heap::{ProcBody, RProc};
 use crate::interp::Fp;
 use crate::names as n;
 use crate::object::{Body, Cref, Method, Vis, c};
-use crate::value::{NIL, UNDEF, Value};
+use crate::value::{NIL, Value};
 use crate::vm::{Args, Frame, NO_METHOD, Pending, R, Res, Unwind, Vm};
 
 impl Vm {
     pub(crate) fn eval_call(&mut self, fp: Fp, call: &'static Call) -> R {
         let recv = match call.recv {
-            Some(node) => self.eval(fp, node)?,
+            Some(node) => {
+                let recv = self.eval(fp, node)?;
+                if !call.args.pos.is_empty()
+                    && (recv.is_heap() || call.asgn)
+                    && call.args.simple
+                    && !call.safe
+                {
+                    return self.call_held(fp, call, recv);
+                }
+                recv
+            }
             None => fp.me,
         };
         if call.args.simple && !call.safe {
@@ -24,12 +34,33 @@ impl Vm {
             }
             let last = self.frames.len() - 1;
             self.frames[last].pos = call.pos;
-            if call.asgn {
-                return self.call_asgn(fp, call, recv, start, NIL, false);
-            }
             return self.call_with(fp, call, recv, start, NIL, false);
         }
         self.call_full(fp, call, recv)
+    }
+
+    /// A call with plain arguments, its receiver on the stack below them until they are there.
+    fn call_held(&mut self, fp: Fp, call: &'static Call, recv: Value) -> R {
+        self.stack.push(recv);
+        let start = self.stack.len();
+        if call.asgn {
+            // The place of what is assigned.
+            self.stack.push(NIL);
+        }
+        let first = self.stack.len();
+        for node in call.args.pos {
+            let v = self.eval(fp, node)?;
+            self.stack.push(v);
+        }
+        let last = self.frames.len() - 1;
+        self.frames[last].pos = call.pos;
+        let result = if call.asgn {
+            self.call_asgn(fp, call, recv, first, NIL, false)
+        } else {
+            self.call_with(fp, call, recv, first, NIL, false)
+        };
+        self.stack.truncate(start - 1);
+        result
     }
 
     /// Splats, keywords, blocks, safe navigation.
@@ -38,50 +69,61 @@ impl Vm {
         if call.safe && recv.is_nil() {
             return Ok(NIL);
         }
-        let start = self.stack.len();
+        // The receiver, the block and what is assigned stay on the stack below the arguments.
+        let held = self.stack.len();
+        self.stack.extend_from_slice(&[recv, NIL, NIL]);
+        let start = held + 3;
         let kw = self.push_args(fp, &call.args)?;
-        match call.args.block {
+        let result = match call.args.block {
             Blk::Code(code) => {
                 let block = self.make_block(fp, code);
+                self.stack[held + 1] = block;
                 let tag = self.heap.procs[block.index()].tag;
                 self.set_pos(call.pos);
                 let result = self.call_with(fp, call, recv, start, block, kw);
-                self.finish_block(result, block, tag, start)
+                self.finish_block(result, block, tag)
             }
             Blk::Pass(node) => {
                 let v = self.eval(fp, node)?;
                 self.set_pos(call.pos);
                 let block = self.to_block(v)?;
+                self.stack[held + 1] = block;
                 if call.asgn {
-                    return self.call_asgn(fp, call, recv, start, block, kw);
+                    self.call_asgn(fp, call, recv, start, block, kw)
+                } else {
+                    self.call_with(fp, call, recv, start, block, kw)
                 }
-                self.call_with(fp, call, recv, start, block, kw)
             }
             Blk::None => {
                 self.set_pos(call.pos);
                 if call.asgn {
-                    return self.call_asgn(fp, call, recv, start, NIL, kw);
+                    self.call_asgn(fp, call, recv, start, NIL, kw)
+                } else {
+                    self.call_with(fp, call, recv, start, NIL, kw)
                 }
-                self.call_with(fp, call, recv, start, NIL, kw)
             }
+        };
+        if result.is_ok() {
+            self.stack.truncate(held);
         }
+        result
     }
 
     /// After a call with a literal block: `break` ends here, and the block may be reused.
-    pub(crate) fn finish_block(&mut self, result: R, block: Value, tag: u64, start: usize) -> R {
+    /// The caller cuts the stack.
+    pub(crate) fn finish_block(&mut self, result: R, block: Value, tag: u64) -> R {
         self.heap.release_proc(block);
         if let Err(Unwind) = result
             && let Pending::Break(to, v) = self.pending
             && to == tag
         {
             self.pending = Pending::None;
-            self.stack.truncate(start);
             return Ok(v);
         }
         result
     }
 
-    /// An assignment call: its value is what was assigned.
+    /// An assignment call: its value is what was assigned, held below the arguments meanwhile.
     fn call_asgn(
         &mut self,
         fp: Fp,
@@ -92,6 +134,7 @@ impl Vm {
         kw: bool,
     ) -> R {
         let value = self.stack.last().copied().unwrap_or(NIL);
+        self.stack[start - 1] = value;
         self.call_with(fp, call, recv, start, block, kw)?;
         Ok(value)
     }
@@ -170,11 +213,17 @@ impl Vm {
 
     pub(crate) fn eval_pairs(&mut self, fp: Fp, pairs: &'static [Pair]) -> R {
         let hash = self.hash();
+        let start = self.stack.len();
+        self.stack.push(hash);
         for (key, value) in pairs {
             match key {
                 Some(key) => {
                     let k = self.eval(fp, key)?;
-                    let v = self.eval(fp, value)?;
+                    let v = if k.is_heap() {
+                        self.eval_beside(fp, k, value)?
+                    } else {
+                        self.eval(fp, value)?
+                    };
                     self.hash_set(hash, k, v)?;
                 }
                 None => {
@@ -190,6 +239,7 @@ impl Vm {
                 }
             }
         }
+        self.stack.truncate(start);
         Ok(hash)
     }
 
@@ -499,6 +549,7 @@ impl Vm {
             vis: Vis::Public,
             module_function: false,
             lambda: false,
+            saved_match: self.last_match,
         });
     }
 
@@ -519,13 +570,15 @@ impl Vm {
             self.stack.truncate(start);
             return self.too_deep();
         }
-        self.tick()?;
         let env = if code.env_names.is_empty() { 0 } else { self.open_env(code, 0, start) };
         self.push_frame(code, cref, recv, block, id, method.owner, method.orig, start as u32, env);
         let home = self.serial;
         let saved_match = self.last_match;
         self.last_match = NIL;
-        let result = self.eval(Fp { base: start as u32, env, me: recv }, code.body.get());
+        let result = match self.safepoint() {
+            Ok(()) => self.eval(Fp { base: start as u32, env, me: recv }, code.body.get()),
+            Err(Unwind) => Err(Unwind),
+        };
         self.last_match = saved_match;
         self.frames.pop();
         self.stack.truncate(start);
@@ -574,7 +627,6 @@ impl Vm {
             self.stack.truncate(start);
             return self.too_deep();
         }
-        self.tick()?;
         self.push_frame(code, cref, recv, block, id, method.owner, method.orig, start as u32, 0);
         let home = self.serial;
         let saved_match = self.last_match;
@@ -585,7 +637,8 @@ impl Vm {
                 let top = self.frames.len() - 1;
                 self.frames[top].env = env;
                 let fp = Fp { base: start as u32, env, me: recv };
-                let result = match self.fill_defaults(fp, code) {
+                let ready = self.safepoint().and_then(|()| self.fill_defaults(fp, code));
+                let result = match ready {
                     Ok(()) => self.eval(fp, code.body.get()),
                     Err(Unwind) => Err(Unwind),
                 };
@@ -666,94 +719,5 @@ impl Vm {
             }
             f[i] = value;
         }
-    }
-
-    // ---- super and yield --------------------------------------------------
-
-    pub(crate) fn eval_super(&mut self, fp: Fp, call: &'static Call, implicit: bool, node: N) -> R {
-        let frame = self.frames[self.frames.len() - 1];
-        self.set_pos(node.pos);
-        if frame.method == NO_METHOD {
-            return self.fail(c::NO_METHOD, "super called outside of method");
-        }
-        if implicit && matches!(self.methods[frame.method as usize].body, Body::Proc(_)) {
-            return self.fail(
-                c::RUNTIME_ERROR,
-                "implicit argument passing of super from method defined by define_method() is not supported. Specify all arguments explicitly.",
-            );
-        }
-        let start = self.stack.len();
-        let kw = self.push_args(fp, &call.args)?;
-        let (block, made) = match call.args.block {
-            Blk::Code(code) => (self.make_block(fp, code), true),
-            Blk::Pass(node) => {
-                let v = self.eval(fp, node)?;
-                (self.to_block(v)?, false)
-            }
-            Blk::None => (frame.block, false),
-        };
-        self.set_pos(node.pos);
-        let method = self.methods[frame.method as usize];
-        let class = self.class_of(fp.me);
-        let name = method.orig;
-        // One block may be the body of several methods, each with its own way up.
-        let shared = matches!(method.body, Body::Proc(_));
-        let found = if !shared
-            && call.c_class.get() == class
-            && call.c_epoch.get() == self.epoch
-            && call.c_meth.get() != NO_METHOD
-        {
-            Some(call.c_meth.get())
-        } else {
-            let found = self.find_super(class, frame.owner, name);
-            call.c_class.set(class);
-            call.c_epoch.set(self.epoch);
-            call.c_meth.set(found.unwrap_or(NO_METHOD));
-            found
-        };
-        let result = match found {
-            Some(id) => self.invoke(id, fp.me, name, start, block, kw),
-            None => {
-                let mm = self.find_method(class, n::METHOD_MISSING);
-                match mm {
-                    Some(id) if !matches!(self.methods[id as usize].body, Body::Native(..)) => {
-                        self.stack.insert(start, Value::sym(name));
-                        self.invoke(id, fp.me, n::METHOD_MISSING, start, block, kw)
-                    }
-                    _ => {
-                        let quoted = self.quoted_sym(name);
-                        let what = self.describe(fp.me)?;
-                        let message = format!("super: no superclass method {quoted} for {what}");
-                        let e = self.name_error(c::NO_METHOD, &message, name, fp.me)?;
-                        self.throw(e)
-                    }
-                }
-            }
-        };
-        if made {
-            let tag = self.heap.procs[block.index()].tag;
-            return self.finish_block(result, block, tag, start);
-        }
-        result
-    }
-
-    pub(crate) fn eval_yield(&mut self, fp: Fp, args: &'static ArgNodes) -> R {
-        let block = self.frames[self.frames.len() - 1].block;
-        if block.is_nil() {
-            return self.jump_error("no block given (yield)", "noreason", NIL);
-        }
-        let start = self.stack.len();
-        let kw = if args.simple {
-            for node in args.pos {
-                let v = self.eval(fp, node)?;
-                self.stack.push(v);
-            }
-            false
-        } else {
-            self.push_args(fp, args)?
-        };
-        let result = self.call_block(block, start, kw, UNDEF, NIL);
-        self.stack.truncate(start);
-        result
     }
 }

@@ -7,9 +7,9 @@ use fx_ruby_syntax::ast::{
 use crate::interp::Fp;
 use crate::interp::multi::multi_calls;
 use crate::names as n;
-use crate::object::{Cref, Vis, c};
-use crate::value::{NIL, TRUE, Value};
-use crate::vm::{NO_METHOD, Pending, R, Res, Unwind, Vm};
+use crate::object::{Cref, c};
+use crate::value::{NIL, Value};
+use crate::vm::{Pending, R, Res, Unwind, Vm};
 
 impl Vm {
     pub(crate) fn frozen_literal(&mut self, lit: &'static StrLit) -> Value {
@@ -26,12 +26,16 @@ impl Vm {
             }
         };
         lit.cached.set(v.bits());
+        self.gc.literals.push(v);
         v
     }
 
     #[inline(never)]
     pub(crate) fn const_slow(&mut self, cref: &'static Cref, site: &'static ConstSite) -> R {
-        let v = self.const_get(cref, site.name)?;
+        // What `const_missing` gives is asked for each time: no class keeps it.
+        let Some(v) = self.const_lexical(cref, site.name)? else {
+            return self.const_missing_from(cref, site.name);
+        };
         site.epoch.set(self.const_epoch);
         site.cref.set(std::ptr::from_ref(cref) as usize);
         site.value.set(v.bits());
@@ -73,15 +77,19 @@ impl Vm {
                 self.send(r, n::MATCH_OP, &[line])
             }
             Kind::ArraySplat(nodes) => {
-                let mut items = Vec::new();
+                let start = self.stack.len();
                 for node in *nodes {
                     if let Kind::Splat(inner) = &node.kind {
                         let v = self.eval(fp, inner)?;
-                        items.extend(self.splat(v)?);
+                        let items = self.splat(v)?;
+                        self.stack.extend_from_slice(&items);
                     } else {
-                        items.push(self.eval(fp, node)?);
+                        let v = self.eval(fp, node)?;
+                        self.stack.push(v);
                     }
                 }
+                let items = self.stack[start..].to_vec();
+                self.stack.truncate(start);
                 Ok(self.arr(items))
             }
             Kind::Splat(inner) => {
@@ -91,7 +99,8 @@ impl Vm {
             }
             Kind::Hash(pairs) => self.eval_pairs(fp, pairs),
             Kind::Range(lo, hi, excl) => {
-                let (lo, hi) = (self.eval(fp, lo)?, self.eval(fp, hi)?);
+                let lo = self.eval(fp, lo)?;
+                let hi = self.eval_beside(fp, lo, hi)?;
                 self.set_pos(node.pos);
                 self.new_range(lo, hi, *excl)
             }
@@ -154,12 +163,20 @@ impl Vm {
             }
             Kind::MatchPat(value, pat) => {
                 let v = self.eval(fp, value)?;
-                Ok(Value::bool(self.matches(fp, pat, v)?))
+                let start = self.stack.len();
+                self.stack.push(v);
+                let matched = self.matches(fp, pat, v)?;
+                self.stack.truncate(start);
+                Ok(Value::bool(matched))
             }
             Kind::MatchReq(value, pat) => {
                 let v = self.eval(fp, value)?;
                 self.set_pos(node.pos);
-                self.match_required(fp, pat, v)
+                let start = self.stack.len();
+                self.stack.push(v);
+                let result = self.match_required(fp, pat, v)?;
+                self.stack.truncate(start);
+                Ok(result)
             }
             Kind::MatchWrite(call, vars) => {
                 let v = self.eval(fp, call)?;
@@ -364,21 +381,28 @@ impl Vm {
         self.freeze(v);
         if lit.once {
             lit.cached.set(v.bits());
+            self.gc.literals.push(v);
         }
         Ok(v)
     }
 
     fn eval_for(&mut self, fp: Fp, target: &'static Target, collection: N, body: N) -> R {
         let list = self.eval(fp, collection)?;
-        let items = if list.is_arr() { None } else { Some(self.each_to_vec(list)?) };
+        let start = self.stack.len();
+        let walked = if list.is_arr() {
+            list
+        } else {
+            let items = self.each_to_vec(list)?;
+            self.arr(items)
+        };
+        self.stack.extend_from_slice(&[list, walked]);
         let height = self.stack.len();
         let mut i = 0;
         loop {
-            let v = match &items {
-                Some(items) => items.get(i).copied(),
-                None => self.heap.arr(list).get(i).copied(),
+            let Some(v) = self.heap.arr(walked).get(i).copied() else {
+                self.stack.truncate(start);
+                return Ok(list);
             };
-            let Some(v) = v else { return Ok(list) };
             i += 1;
             self.assign(fp, target, v)?;
             loop {
@@ -387,6 +411,7 @@ impl Vm {
                     match self.pending {
                         Pending::LoopBreak(v) => {
                             self.pending = Pending::None;
+                            self.stack.truncate(start);
                             return Ok(v);
                         }
                         Pending::LoopNext => self.pending = Pending::None,
@@ -399,19 +424,28 @@ impl Vm {
                 }
                 break;
             }
-            self.tick()?;
+            self.safepoint()?;
         }
     }
 
     fn eval_case(&mut self, fp: Fp, subject: N, clauses: &'static [WhenClause], other: N) -> R {
         let v = self.eval(fp, subject)?;
+        let start = self.stack.len();
+        self.stack.push(v);
+        let chosen = self.choose(fp, v, clauses)?.unwrap_or(other);
+        self.stack.truncate(start);
+        self.eval(fp, chosen)
+    }
+
+    /// The body of the first clause that a value fits.
+    fn choose(&mut self, fp: Fp, v: Value, clauses: &'static [WhenClause]) -> Res<Option<N>> {
         for clause in clauses {
             for cond in clause.conds {
                 if let Kind::Splat(inner) = &cond.kind {
                     let list = self.eval(fp, inner)?;
                     for item in self.splat(list)? {
                         if self.case_eq(item, v)? {
-                            return self.eval(fp, clause.body);
+                            return Ok(Some(clause.body));
                         }
                     }
                     continue;
@@ -419,11 +453,11 @@ impl Vm {
                 let test = self.eval(fp, cond)?;
                 self.set_pos(cond.pos);
                 if self.case_eq(test, v)? {
-                    return self.eval(fp, clause.body);
+                    return Ok(Some(clause.body));
                 }
             }
         }
-        self.eval(fp, other)
+        Ok(None)
     }
 
     pub(crate) fn case_eq(&mut self, test: Value, v: Value) -> Res<bool> {
@@ -442,20 +476,31 @@ impl Vm {
     }
 
     fn eval_begin(&mut self, fp: Fp, b: &'static Begin) -> R {
-        let height = self.stack.len();
-        let result = self.eval_rescue(fp, b, height);
-        let Some(ensure) = b.ensure else { return result };
+        let start = self.stack.len();
+        // What `$!` is here, held while clauses run that change it.
+        self.stack.push(self.errinfo);
+        let result = self.eval_rescue(fp, b, start + 1);
+        let Some(ensure) = b.ensure else {
+            if result.is_ok() {
+                self.stack.truncate(start);
+            }
+            return result;
+        };
         let saved = self.pending;
         let saved_err = self.errinfo;
         if let (Err(Unwind), Pending::Raise(e)) = (&result, saved) {
             self.errinfo = e;
         }
         self.pending = Pending::None;
-        self.stack.truncate(height);
-        // A value about to be returned must survive what the clause does.
+        self.stack.truncate(start + 1);
+        // A value about to be returned must survive what the clause does, and so must what is
+        // on its way up.
+        self.stack.push(result.unwrap_or(NIL));
+        self.stack.push(saved.value());
         let done = self.eval(fp, ensure);
         self.errinfo = saved_err;
         done?;
+        self.stack.truncate(start);
         self.pending = saved;
         result
     }
@@ -536,228 +581,11 @@ impl Vm {
             {
                 self.pending = Pending::None;
                 self.stack.truncate(height);
-                self.tick()?;
+                self.safepoint()?;
                 continue;
             }
             return result;
         }
-    }
-
-    // ---- defined? ---------------------------------------------------------
-
-    fn quiet(&mut self, f: impl FnOnce(&mut Vm) -> R) -> Option<Value> {
-        let height = self.stack.len();
-        let saved = self.pending;
-        match f(self) {
-            Ok(v) => Some(v),
-            Err(Unwind) => {
-                self.pending = saved;
-                self.stack.truncate(height);
-                None
-            }
-        }
-    }
-
-    fn eval_defined(&mut self, fp: Fp, node: N) -> R {
-        let text = match &node.kind {
-            Kind::Nil => "nil",
-            Kind::Array(items) => {
-                for item in *items {
-                    if self.eval_defined(fp, item)?.is_nil() {
-                        return Ok(NIL);
-                    }
-                }
-                "expression"
-            }
-            Kind::Zelf => "self",
-            Kind::True => "true",
-            Kind::False => "false",
-            Kind::LVar(_) | Kind::EVar(..) => "local-variable",
-            Kind::LSet(..)
-            | Kind::ESet(..)
-            | Kind::ISet(..)
-            | Kind::GSet(..)
-            | Kind::CSet(..)
-            | Kind::ConstSet(..)
-            | Kind::Masgn(..) => "assignment",
-            Kind::IVar(site) => {
-                if self.ivar_get(fp.me, site.name).is_none() {
-                    return Ok(NIL);
-                }
-                "instance-variable"
-            }
-            Kind::GVar(name) => {
-                if !self.gvar_defined(*name) {
-                    return Ok(NIL);
-                }
-                "global-variable"
-            }
-            Kind::CVar(name) => {
-                if !self.cvar_defined(*name) {
-                    return Ok(NIL);
-                }
-                "class variable"
-            }
-            Kind::NthRef(i) => {
-                if self.match_group(self.last_match, *i as usize).is_nil() {
-                    return Ok(NIL);
-                }
-                "global-variable"
-            }
-            Kind::BackRef(which) => {
-                if self.back_ref(*which)?.is_nil() {
-                    return Ok(NIL);
-                }
-                "global-variable"
-            }
-            Kind::Const(site) => {
-                let cref = self.frames[self.frames.len() - 1].cref;
-                if !self.const_known(cref, site.name) {
-                    return Ok(NIL);
-                }
-                "constant"
-            }
-            Kind::ConstIn(scope, name) => {
-                let base = match scope {
-                    ConstScope::In(inner) => {
-                        if self.eval_defined(fp, inner)?.is_nil() {
-                            return Ok(NIL);
-                        }
-                        match self.quiet(|vm| vm.eval(fp, inner)) {
-                            Some(v) => v,
-                            None => return Ok(NIL),
-                        }
-                    }
-                    _ => Value::class(c::OBJECT),
-                };
-                let Some(class) = base.as_class() else { return Ok(NIL) };
-                let found = self.mro(class).iter().any(|at| {
-                    (*at != c::OBJECT || class == c::OBJECT)
-                        && self.classes[*at as usize]
-                            .consts
-                            .get(name)
-                            .is_some_and(|k| !k.private || class == c::OBJECT)
-                });
-                if !found {
-                    return Ok(NIL);
-                }
-                "constant"
-            }
-            Kind::Yield(_) => {
-                if self.frames[self.frames.len() - 1].block.is_nil() {
-                    return Ok(NIL);
-                }
-                "yield"
-            }
-            Kind::Super(_) | Kind::ZSuper(_) => {
-                let frame = self.frames[self.frames.len() - 1];
-                if frame.method == NO_METHOD {
-                    return Ok(NIL);
-                }
-                let class = self.class_of(fp.me);
-                let name = self.methods[frame.method as usize].orig;
-                if self.find_super(class, frame.owner, name).is_none() {
-                    return Ok(NIL);
-                }
-                "super"
-            }
-            Kind::Call(call)
-            | Kind::Bin(_, _, _, call)
-            | Kind::BinLI(_, _, _, call)
-            | Kind::Not(_, call) => {
-                if matches!(node.kind, Kind::Not(..))
-                    && let Some(recv) = call.recv
-                    && self.eval_defined(fp, recv)?.is_nil()
-                {
-                    return Ok(NIL);
-                }
-                for arg in call.args.pos {
-                    if self.eval_defined(fp, arg)?.is_nil() && !matches!(arg.kind, Kind::Splat(_)) {
-                        return Ok(NIL);
-                    }
-                }
-                let recv = match call.recv {
-                    Some(inner) => {
-                        if self.eval_defined(fp, inner)?.is_nil() {
-                            return Ok(NIL);
-                        }
-                        match self.quiet(|vm| vm.eval(fp, inner)) {
-                            Some(v) => v,
-                            None => return Ok(NIL),
-                        }
-                    }
-                    None => fp.me,
-                };
-                let class = self.class_of(recv);
-                match self.find_method(class, call.name) {
-                    Some(id) => {
-                        let m = self.methods[id as usize];
-                        let seen = match m.vis {
-                            Vis::Public => true,
-                            Vis::Private => call.fcall,
-                            Vis::Protected => call.fcall || self.is_a(fp.me, m.owner),
-                        };
-                        if !seen {
-                            return Ok(NIL);
-                        }
-                    }
-                    None => {
-                        let hit = self.quiet(|vm| {
-                            let private = call.fcall;
-                            vm.responds(recv, call.name, private).map(Value::bool)
-                        });
-                        if hit != Some(TRUE) {
-                            return Ok(NIL);
-                        }
-                    }
-                }
-                if call.asgn { "assignment" } else { "method" }
-            }
-            Kind::Or(_, set) | Kind::And(_, set)
-                if matches!(
-                    set.kind,
-                    Kind::LSet(..)
-                        | Kind::ESet(..)
-                        | Kind::ISet(..)
-                        | Kind::GSet(..)
-                        | Kind::CSet(..)
-                        | Kind::ConstSet(..)
-                ) =>
-            {
-                "assignment"
-            }
-            _ => "expression",
-        };
-        // Operator assignments are lowered to other nodes; their outermost one tells.
-        let v = self.str_static(text);
-        self.freeze(v);
-        Ok(v)
-    }
-
-    fn const_known(&mut self, cref: &'static Cref, name: fx_ruby_syntax::Sym) -> bool {
-        let mut at = Some(cref);
-        while let Some(scope) = at {
-            if scope.up.is_some() && self.classes[scope.class as usize].consts.contains_key(&name) {
-                return true;
-            }
-            at = scope.up;
-        }
-        let mut scope = cref;
-        while scope.eval {
-            match scope.up {
-                Some(up) => scope = up,
-                None => break,
-            }
-        }
-        let known = self
-            .mro(scope.class)
-            .iter()
-            .any(|at| self.classes[*at as usize].consts.contains_key(&name));
-        known
-            || self
-                .mro(c::OBJECT)
-                .iter()
-                .any(|at| self.classes[*at as usize].consts.contains_key(&name))
     }
 }
 

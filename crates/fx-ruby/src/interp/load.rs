@@ -129,11 +129,15 @@ impl Vm {
     /// Runs a text at the top, as `eval` with the outermost binding does.
     pub fn run_text(&mut self, text: &[u8], path: &str) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
-        self.run_program(code, self.main, self.top_cref)
+        self.deferring(|vm| vm.run_program(code, vm.main, vm.top_cref))
     }
 
     /// Runs a file's text with a given self, as an embedder does for recipes.
     pub fn run_with_self(&mut self, text: &[u8], path: &str, me: Value) -> R {
+        self.deferring(|vm| vm.file_with_self(text, path, me))
+    }
+
+    pub(crate) fn file_with_self(&mut self, text: &[u8], path: &str, me: Value) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
         let class = self.singleton_class(me)?;
         let cref: &'static Cref =
@@ -143,6 +147,10 @@ impl Vm {
 
     /// Runs a file's text as the body of a class, seeing no locals but its own.
     pub fn run_in_class(&mut self, text: &[u8], path: &str, class: u32) -> R {
+        self.deferring(|vm| vm.file_in_class(text, path, class))
+    }
+
+    pub(crate) fn file_in_class(&mut self, text: &[u8], path: &str, class: u32) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
         let cref: &'static Cref =
             Box::leak(Box::new(Cref { class, up: Some(self.file_cref), eval: false }));
@@ -174,7 +182,7 @@ impl Vm {
             env = self.heap.envs[env as usize].up;
         }
         scopes.reverse();
-        let (code, _) = self.compile(text, path, line, Some(scopes), false)?;
+        let code = self.compile_eval(text, path, line, scopes)?;
         self.refine_like_here(code.file);
         if self.frames.len() >= self.limits.depth as usize {
             return self.too_deep();
@@ -206,6 +214,7 @@ impl Vm {
             vis,
             module_function: false,
             lambda: false,
+            saved_match: self.last_match,
         });
         let result =
             self.eval(Fp { base: start as u32, env, me: binding.self_val }, code.body.get());
@@ -263,7 +272,8 @@ impl Vm {
         let saved = self.loading_lazy;
         // What natives define wins over our own texts; an embedder's text may redefine.
         self.loading_lazy = own.is_some();
-        let result = self.run_program(code, self.main, self.top_cref);
+        // Read when something is first used, by whoever uses it.
+        let result = self.deferring(|vm| vm.run_program(code, vm.main, vm.top_cref));
         self.loading_lazy = saved;
         result.map(|_| ())
     }

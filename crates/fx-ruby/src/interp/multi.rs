@@ -42,10 +42,14 @@ pub(crate) fn multi_calls(multi: &Multi) -> bool {
 impl Vm {
     #[inline(never)]
     pub(crate) fn masgn_in_order(&mut self, fp: Fp, node: N, multi: &'static Multi, value: N) -> R {
+        // Receivers, arguments and values are on the stack until all is assigned.
+        let start = self.stack.len();
         let places = self.places(fp, multi)?;
         let v = self.eval(fp, value)?;
+        self.stack.push(v);
         self.set_pos(node.pos);
         self.fill_places(fp, &places, v)?;
+        self.stack.truncate(start);
         Ok(v)
     }
 
@@ -76,9 +80,10 @@ impl Vm {
                 if call.safe && recv.is_nil() {
                     return Ok(Place::Call(call, None, Vec::new()));
                 }
+                self.stack.push(recv);
                 let start = self.stack.len();
                 self.push_args(fp, &call.args)?;
-                let args = self.stack.split_off(start);
+                let args = self.stack[start..].to_vec();
                 Place::Call(call, Some(recv), args)
             }
             Target::Const(scope, name) => Place::Const(self.const_target(fp, scope)?, *name),
@@ -89,6 +94,7 @@ impl Vm {
 
     fn fill_places(&mut self, fp: Fp, places: &Places, v: Value) -> Res<()> {
         let items = self.items_of(v)?;
+        self.stack.extend_from_slice(&items);
         let get = |i: usize| items.get(i).copied().unwrap_or(NIL);
         for (i, place) in places.pre.iter().enumerate() {
             self.fill_place(fp, place, get(i))?;

@@ -17,6 +17,8 @@ impl Vm {
         other: Option<N>,
     ) -> R {
         let v = self.eval(fp, subject)?;
+        let start = self.stack.len();
+        self.stack.push(v);
         for clause in clauses {
             if self.matches(fp, &clause.pat, v)? {
                 if let Some(guard) = clause.guard
@@ -24,13 +26,15 @@ impl Vm {
                 {
                     continue;
                 }
+                self.stack.truncate(start);
                 return self.eval(fp, clause.body);
             }
         }
+        self.stack.truncate(start);
         match other {
             Some(node) => self.eval(fp, node),
             None => match clauses {
-                [only] => self.mismatch(fp, &only.pat, v),
+                [only] => self.deferring(|vm| vm.mismatch(fp, &only.pat, v)),
                 _ => self.no_match(v),
             },
         }
@@ -43,7 +47,10 @@ impl Vm {
 
     /// `value => pattern`.
     pub(crate) fn match_required(&mut self, fp: Fp, pat: &'static Pat, v: Value) -> R {
-        if self.matches(fp, pat, v)? { Ok(NIL) } else { self.mismatch(fp, pat, v) }
+        if self.matches(fp, pat, v)? {
+            return Ok(NIL);
+        }
+        self.deferring(|vm| vm.mismatch(fp, pat, v))
     }
 
     fn const_matches(&mut self, fp: Fp, konst: &Option<N>, v: Value) -> Res<bool> {
@@ -70,7 +77,15 @@ impl Vm {
         Ok(Some(self.heap.arr(list).clone()))
     }
 
+    /// Whether a value, which the caller keeps on the stack, fits a pattern.
     pub(crate) fn matches(&mut self, fp: Fp, pat: &'static Pat, v: Value) -> Res<bool> {
+        let start = self.stack.len();
+        let matched = self.matches_pat(fp, pat, v)?;
+        self.stack.truncate(start);
+        Ok(matched)
+    }
+
+    fn matches_pat(&mut self, fp: Fp, pat: &'static Pat, v: Value) -> Res<bool> {
         match pat {
             Pat::Value(node) => {
                 let p = self.eval(fp, node)?;
@@ -93,6 +108,7 @@ impl Vm {
                     return Ok(false);
                 }
                 let Some(items) = self.deconstruct(v)? else { return Ok(false) };
+                self.stack.extend_from_slice(&items);
                 let fixed = pre.len() + post.len();
                 if items.len() < fixed || (rest.is_none() && items.len() > fixed) {
                     return Ok(false);
@@ -122,6 +138,7 @@ impl Vm {
                 if items.len() < mid.len() {
                     return Ok(false);
                 }
+                self.stack.extend_from_slice(&items);
                 for at in 0..=items.len() - mid.len() {
                     let mut good = true;
                     for (i, p) in mid.iter().enumerate() {
@@ -164,8 +181,10 @@ impl Vm {
         if pairs.is_empty() && matches!(rest, PatRest::None) && self.heap.h(hash).live > 0 {
             return Ok(false);
         }
+        self.stack.push(hash);
         for (key, pat) in pairs {
             let Some(found) = self.hash_get(hash, Value::sym(*key))? else { return Ok(false) };
+            self.stack.push(found);
             if !self.matches(fp, pat, found)? {
                 return Ok(false);
             }

@@ -139,9 +139,14 @@ impl Vm {
 
     /// What `C` means here, through `const_missing` when it means nothing.
     pub fn const_get(&mut self, cref: &'static Cref, name: Sym) -> R {
-        if let Some(v) = self.const_lexical(cref, name)? {
-            return Ok(v);
+        match self.const_lexical(cref, name)? {
+            Some(v) => Ok(v),
+            None => self.const_missing_from(cref, name),
         }
+    }
+
+    /// `const_missing` of what a scope belongs to.
+    pub(crate) fn const_missing_from(&mut self, cref: &'static Cref, name: Sym) -> R {
         let mut scope = cref;
         while scope.eval {
             match scope.up {

@@ -39,6 +39,7 @@ pub(crate) struct RunArgs {
 #[command(after_help = "\
 Examples:
   fixpoint plan site.cf          exit code 2 when changes are pending
+  fixpoint plan --net site.pp    packages are installed in the copy of the machine
   fixpoint plan --format json site.cf
   fixpoint plan --out friday.plan site.cf      kept for 'fixpoint run --plan'")]
 pub(crate) struct PlanArgs {
@@ -49,6 +50,10 @@ pub(crate) struct PlanArgs {
     /// Saves the plan in this file
     #[arg(long)]
     out: Option<PathBuf>,
+    /// Lets the copy use the machine's network: packages are installed in it, and later steps
+    /// are planned with what they bring
+    #[arg(long)]
+    net: bool,
     /// Already inside the copy of the machine
     #[arg(long, hide = true)]
     inside: bool,
@@ -113,10 +118,12 @@ fn as_planned(then: &Saved, policy: &PolicyArgs) -> Result<(), Vec<String>> {
     if then.targets() != policy.targets {
         return Err(vec!["it was made for other targets".to_owned()]);
     }
-    let sandbox = copy::make(SandboxOptions::default()).map_err(|e| one(e.to_string()))?;
+    let options = SandboxOptions { net: then.net(), ..SandboxOptions::default() };
+    let sandbox = copy::make(options).map_err(|e| one(e.to_string()))?;
     let program = std::env::current_exe().map_err(|error| one(error.to_string()))?;
     let mut argv: Vec<OsString> = vec![program.into_os_string()];
     argv.extend(["plan", "--inside", "--quiet", "--out", INSIDE].map(OsString::from));
+    argv.extend(then.net().then(|| OsString::from("--net")));
     argv.extend(policy.words());
     let host = OsHost::cancelled_by(fx_host::stop_on_signals());
     let spec = Spec { cwd: Some(fx_host::Env::cwd(&host)), ..Spec::argv(argv) };
@@ -135,7 +142,7 @@ fn within(sandbox: &Sandbox) -> Result<Saved, String> {
 
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
     if !args.inside {
-        match copy::make(SandboxOptions::default()) {
+        match copy::make(SandboxOptions { net: args.net, ..SandboxOptions::default() }) {
             Ok(sandbox) => {
                 let code = inside(&sandbox, "plan");
                 return match &args.out {
@@ -152,10 +159,10 @@ pub(crate) fn plan(args: &PlanArgs) -> u8 {
         }
     }
     let way = match preview(args.inside, false) {
-        Ok(way) => way,
+        Ok(way) => Way { net: args.net, ..way },
         Err(refused) => return refused,
     };
-    let mut saved = args.out.as_ref().map(|_| Saved::new(&args.policy.targets));
+    let mut saved = args.out.as_ref().map(|_| Saved::new(&args.policy.targets, args.net));
     let code = each(&args.policy, "plan", Kind::Looking, &args.output, way, saved.as_mut());
     match (&args.out, saved) {
         (Some(_), Some(saved)) if args.inside => {
@@ -210,7 +217,7 @@ fn preview(inside: bool, trace: bool) -> Result<Way, u8> {
     if inside && !Sandbox::is_here() {
         return Err(failed("--inside is for use in a copy of the machine; this is none"));
     }
-    Ok(Way { rehearse: !inside, in_copy: inside, no_functions: !inside, trace })
+    Ok(Way { rehearse: !inside, in_copy: inside, no_functions: !inside, trace, net: false })
 }
 
 /// Hands on what a language has to say of its text while an order is explained.

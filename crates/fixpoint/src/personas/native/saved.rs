@@ -20,6 +20,9 @@ const SCHEMA: u32 = 1;
 pub(crate) struct Saved {
     schema: u32,
     targets: Vec<PathBuf>,
+    /// The copy it was made in had a network.
+    #[serde(default)]
+    net: bool,
     /// Digest of each text that was read.
     sources: BTreeMap<String, String>,
     items: Vec<Item>,
@@ -38,8 +41,13 @@ struct Item {
 
 impl Saved {
     /// An empty plan for these targets.
-    pub(crate) fn new(targets: &[PathBuf]) -> Saved {
-        Saved { schema: SCHEMA, targets: targets.to_vec(), ..Saved::default() }
+    pub(crate) fn new(targets: &[PathBuf], net: bool) -> Saved {
+        Saved { schema: SCHEMA, targets: targets.to_vec(), net, ..Saved::default() }
+    }
+
+    /// Whether it was made in a copy with a network.
+    pub(crate) fn net(&self) -> bool {
+        self.net
     }
 
     /// Reads a plan.
@@ -155,7 +163,7 @@ mod tests {
     use super::*;
 
     fn plan(items: &[(&str, &str)], sources: &[(&str, &str)]) -> Saved {
-        let mut saved = Saved::new(&[]);
+        let mut saved = Saved::new(&[], false);
         saved.items = items
             .iter()
             .map(|(resource, outcome)| Item {

@@ -17,13 +17,16 @@ pub(super) fn init(vm: &mut Vm) {
                     let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
                     return vm.enumerator_sized(a, s);
                 }
-                let mut out = Vec::with_capacity(vm.heap.arr(a.recv).len());
+                let held = vm.hold_call(a);
+                let from = vm.held_end();
                 let mut i = 0;
                 while i < vm.heap.arr(a.recv).len() {
                     let v = vm.heap.arr(a.recv)[i];
-                    out.push(vm.yield1(a.block, v)?);
+                    let made = vm.open(held).yield1(a.block, v)?;
+                    vm.hold(made);
                     i += 1
                 }
+                let out = vm.take_held(from, i);
                 Ok(vm.arr(out))
             },
             0,
@@ -41,15 +44,21 @@ pub(super) fn init(vm: &mut Vm) {
                     return vm.enumerator_sized(a, s);
                 }
                 let keep = vm.syms.bytes(vm.methods[a.method as usize].orig) != b"reject";
-                let mut out = Vec::new();
+                let held = vm.hold_call(a);
+                let from = vm.held_end();
+                let mut count = 0;
                 let mut i = 0;
                 while i < vm.heap.arr(a.recv).len() {
                     let v = vm.heap.arr(a.recv)[i];
-                    if vm.yield1(a.block, v)?.truthy() == keep {
-                        out.push(v)
+                    vm.hold(v);
+                    if vm.open(held).yield1(a.block, v)?.truthy() == keep {
+                        count += 1;
+                    } else {
+                        vm.stack.truncate(from + count);
                     }
                     i += 1
                 }
+                let out = vm.take_held(from, count);
                 Ok(vm.arr(out))
             },
             0,
@@ -134,6 +143,7 @@ pub(super) fn init(vm: &mut Vm) {
                 if a.argc == 0 && a.block.is_nil() {
                     return vm.enumerator(a);
                 }
+                let held = vm.hold_call(a);
                 let mut i = 0;
                 while i < vm.heap.arr(a.recv).len() {
                     let v = vm.heap.arr(a.recv)[i];
@@ -141,7 +151,7 @@ pub(super) fn init(vm: &mut Vm) {
                         let o = vm.arg(a, 0);
                         vm.equal(v, o)?
                     } else {
-                        vm.yield1(a.block, v)?.truthy()
+                        vm.open(held).yield1(a.block, v)?.truthy()
                     };
                     if hit {
                         return Ok(Value::fix(i as i64));
@@ -221,7 +231,7 @@ pub(super) fn init(vm: &mut Vm) {
         k,
         "sort",
         |vm, a| {
-            let items = sorted(vm, a.recv, a.block)?;
+            let items = sorted(vm, a)?;
             Ok(vm.arr(items))
         },
         0,
@@ -232,7 +242,7 @@ pub(super) fn init(vm: &mut Vm) {
         "sort!",
         |vm, a| {
             vm.check_frozen(a.recv)?;
-            let items = sorted(vm, a.recv, a.block)?;
+            let items = sorted(vm, a)?;
             *vm.heap.arr_mut(a.recv) = items;
             Ok(a.recv)
         },
@@ -247,10 +257,17 @@ pub(super) fn init(vm: &mut Vm) {
                 let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
                 return vm.enumerator_sized(a, s);
             }
+            let held = vm.hold_call(a);
             let mut pairs = Vec::new();
-            for v in vm.heap.arr(a.recv).clone() {
-                let key = vm.yield1(a.block, v)?;
-                pairs.push((key, v))
+            let copy = vm.heap.arr(a.recv).clone();
+            let items = vm.arr(copy);
+            vm.hold(items);
+            let mut i = 0;
+            while let Some(v) = vm.heap.arr(items).get(i).copied() {
+                let key = vm.open(held).yield1(a.block, v)?;
+                vm.hold(key);
+                pairs.push((key, v));
+                i += 1;
             }
             let mut order: Vec<Value> = (0..pairs.len()).map(|i| Value::fix(i as i64)).collect();
             sort_values(vm, &mut order, |vm, x, y| {
@@ -267,7 +284,8 @@ pub(super) fn init(vm: &mut Vm) {
         "uniq",
         |vm, a| {
             let items = vm.heap.arr(a.recv).clone();
-            let out = uniq(vm, items, a.block)?;
+            let block = if a.block.is_nil() { None } else { Some((a.block, vm.hold_call(a))) };
+            let out = uniq(vm, items, block)?;
             Ok(vm.arr(out))
         },
         0,
@@ -346,7 +364,7 @@ pub(super) fn init(vm: &mut Vm) {
             }
             match found {
                 Some(v) => Ok(v),
-                None if !a.block.is_nil() => vm.yield1(a.block, o),
+                None if !a.block.is_nil() => vm.open_call(a).yield1(a.block, o),
                 None => Ok(NIL),
             }
         },
@@ -402,8 +420,7 @@ pub(super) fn init(vm: &mut Vm) {
             let args = vm.args(a);
             vm.check_frozen(a.recv)?;
             let name = vm.intern("__fill");
-            let b = a.block;
-            vm.send_block(a.recv, name, &args, b)
+            vm.open_call(a).send_full(a.recv, name, &args, a.block, false)
         },
         0,
         3,
@@ -448,13 +465,16 @@ pub(super) fn init(vm: &mut Vm) {
         "sum",
         |vm, a| {
             let mut acc = vm.opt(a, 0).unwrap_or(Value::fix(0));
+            let held = vm.hold_call(a);
+            let sum = vm.hold(acc);
             let mut i = 0;
             // Kahan-Babuska, as soon as a float comes in.
             let (mut f, mut comp, mut floating) = (0.0, 0.0, false);
             while i < vm.heap.arr(a.recv).len() {
                 let mut v = vm.heap.arr(a.recv)[i];
                 if !a.block.is_nil() {
-                    v = vm.yield1(a.block, v)?
+                    vm.set_held(sum, acc);
+                    v = vm.open(held).yield1(a.block, v)?
                 }
                 i += 1;
                 if floating

@@ -46,17 +46,30 @@ fn same(vm: &mut Vm, a: Args, eql: bool) -> R {
     Ok(Value::bool(r.unwrap_or(true)))
 }
 
-fn merge_into(vm: &mut Vm, target: Value, other: Value, block: Value) -> Res<()> {
-    for (k, v) in vm.hash_pairs(other) {
-        let v = if block.is_nil() {
-            v
-        } else {
-            match vm.hash_get(target, k)? {
-                Some(old) => vm.yield_n(block, &[k, old, v])?,
-                None => v,
+/// Puts the arguments of a native call into a hash, by its block where a key is there already.
+fn merge_into(vm: &mut Vm, a: Args, target: Value) -> Res<()> {
+    let held = vm.hold_call(a);
+    vm.hold(target);
+    let from = vm.held_end();
+    for i in 0..a.argc {
+        let other = vm.arg(a, i);
+        let other = vm.to_hash(other)?;
+        let pairs = vm.hash_pairs(other);
+        if !a.block.is_nil() {
+            // The block may change the other hash.
+            for (k, v) in &pairs {
+                vm.hold(*k);
+                vm.hold(*v);
             }
-        };
-        vm.hash_set(target, k, v)?;
+        }
+        for (k, v) in pairs {
+            let v = match if a.block.is_nil() { None } else { vm.hash_get(target, k)? } {
+                Some(old) => vm.open(held).yield_n(a.block, &[k, old, v])?,
+                None => v,
+            };
+            vm.hash_set(target, k, v)?;
+        }
+        vm.stack.truncate(from);
     }
     Ok(())
 }
@@ -70,8 +83,11 @@ fn filter(vm: &mut Vm, a: Args, keep: bool, bang: bool) -> R {
         vm.check_frozen(a.recv)?;
         let before = vm.heap.h(a.recv).live;
         let h = a.recv;
+        let held = vm.hold_call(a);
+        let key = vm.hold(NIL);
         vm.hash_each(h, |vm, k, v| {
-            if vm.yield2(a.block, k, v)?.truthy() != keep {
+            vm.set_held(key, k);
+            if vm.open(held).yield2(a.block, k, v)?.truthy() != keep {
                 vm.hash_delete(h, k)?;
             }
             Ok(true)
@@ -81,8 +97,13 @@ fn filter(vm: &mut Vm, a: Args, keep: bool, bang: bool) -> R {
     let out = vm.hash();
     vm.heap.h_mut(out).identity = vm.heap.h(a.recv).identity;
     let h = a.recv;
+    let held = vm.hold_call(a);
+    vm.hold(out);
+    let (key, value) = (vm.hold(NIL), vm.hold(NIL));
     vm.hash_each(h, |vm, k, v| {
-        if vm.yield2(a.block, k, v)?.truthy() == keep {
+        vm.set_held(key, k);
+        vm.set_held(value, v);
+        if vm.open(held).yield2(a.block, k, v)?.truthy() == keep {
             vm.hash_set(out, k, v)?;
         }
         Ok(true)
@@ -214,7 +235,7 @@ pub(crate) fn init(vm: &mut Vm) {
                 return Ok(v);
             }
             if !a.block.is_nil() {
-                return vm.yield1(a.block, key);
+                return vm.open_call(a).yield1(a.block, key);
             }
             if let Some(d) = vm.opt(a, 1) {
                 return Ok(d);
@@ -244,7 +265,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let key = vm.arg(a, 0);
             match vm.hash_delete(a.recv, key)? {
                 Some(v) => Ok(v),
-                None if !a.block.is_nil() => vm.yield1(a.block, key),
+                None if !a.block.is_nil() => vm.open_call(a).yield1(a.block, key),
                 None => Ok(NIL),
             }
         },
@@ -297,11 +318,12 @@ pub(crate) fn init(vm: &mut Vm) {
                 }
                 let h = a.recv;
                 let two = vm.heap.pr(a.block).lambda && vm.proc_arity(a.block) == 2;
+                let held = vm.hold_call(a);
                 vm.hash_each(h, |vm, k, v| {
                     if two {
-                        vm.yield2(a.block, k, v)?;
+                        vm.open(held).yield2(a.block, k, v)?;
                     } else {
-                        vm.yield_pair(a.block, k, v)?;
+                        vm.open(held).yield_pair(a.block, k, v)?;
                     }
                     Ok(true)
                 })?;
@@ -320,8 +342,9 @@ pub(crate) fn init(vm: &mut Vm) {
                 return vm.enumerator_sized(a, s);
             }
             let h = a.recv;
+            let held = vm.hold_call(a);
             vm.hash_each(h, |vm, k, _| {
-                vm.yield1(a.block, k)?;
+                vm.open(held).yield1(a.block, k)?;
                 Ok(true)
             })?;
             Ok(a.recv)
@@ -338,8 +361,9 @@ pub(crate) fn init(vm: &mut Vm) {
                 return vm.enumerator_sized(a, s);
             }
             let h = a.recv;
+            let held = vm.hold_call(a);
             vm.hash_each(h, |vm, _, v| {
-                vm.yield1(a.block, v)?;
+                vm.open(held).yield1(a.block, v)?;
                 Ok(true)
             })?;
             Ok(a.recv)
@@ -356,12 +380,15 @@ pub(crate) fn init(vm: &mut Vm) {
                     let s = size(vm, a);
                     return vm.enumerator_sized(a, s);
                 }
-                let mut out = Vec::new();
                 let h = a.recv;
+                let held = vm.hold_call(a);
+                let from = vm.held_end();
                 vm.hash_each(h, |vm, k, v| {
-                    out.push(vm.yield_pair(a.block, k, v)?);
+                    let made = vm.open(held).yield_pair(a.block, k, v)?;
+                    vm.hold(made);
                     Ok(true)
                 })?;
+                let out = vm.take_held(from, vm.held_end() - from);
                 Ok(vm.arr(out))
             },
             0,
@@ -407,10 +434,7 @@ pub(crate) fn init(vm: &mut Vm) {
         "merge",
         |vm, a| {
             let out = vm.copy(a.recv)?;
-            for o in vm.args(a) {
-                let o = vm.to_hash(o)?;
-                merge_into(vm, out, o, a.block)?;
-            }
+            merge_into(vm, a, out)?;
             Ok(out)
         },
         0,
@@ -422,10 +446,7 @@ pub(crate) fn init(vm: &mut Vm) {
             name,
             |vm, a| {
                 vm.check_frozen(a.recv)?;
-                for o in vm.args(a) {
-                    let o = vm.to_hash(o)?;
-                    merge_into(vm, a.recv, o, a.block)?;
-                }
+                merge_into(vm, a, a.recv)?;
                 Ok(a.recv)
             },
             0,
@@ -546,7 +567,7 @@ pub(crate) fn init(vm: &mut Vm) {
             let (p, d) = (h.default_proc, h.default);
             if !p.is_nil() {
                 return match vm.opt(a, 0) {
-                    Some(key) => vm.call_proc(p, &[a.recv, key], NIL, false),
+                    Some(key) => vm.open_call(a).call_proc(p, &[a.recv, key], NIL, false),
                     None => Ok(NIL),
                 };
             }

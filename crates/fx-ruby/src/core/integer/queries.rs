@@ -108,16 +108,19 @@ pub(super) fn init(vm: &mut Vm) {
                     if vm.int_cmp(a.recv, Value::fix(0)).is_lt() { Value::fix(0) } else { a.recv };
                 return vm.enumerator_sized(a, size);
             }
+            let held = vm.hold_call(a);
             let Some(count) = a.recv.fixnum() else {
                 let mut i = Value::fix(0);
+                let number = vm.hold(i);
                 while vm.int_cmp(i, a.recv).is_lt() {
-                    vm.yield1(a.block, i)?;
+                    vm.set_held(number, i);
+                    vm.open(held).yield1(a.block, i)?;
                     i = vm.int_add(i, Value::fix(1));
                 }
                 return Ok(a.recv);
             };
             for i in 0..count {
-                vm.yield1(a.block, Value::fix(i))?;
+                vm.open(held).yield1(a.block, Value::fix(i))?;
             }
             Ok(a.recv)
         },

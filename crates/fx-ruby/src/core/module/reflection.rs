@@ -69,7 +69,7 @@ pub(super) fn init(vm: &mut Vm) {
                     return vm.wrong_args(a.argc as usize, 0, Some(0));
                 }
                 let cref = block_cref(vm, a);
-                vm.yield_self(a.block, a.recv, &[a.recv], Some(cref))
+                vm.open_call(a).yield_self(a.block, a.recv, &[a.recv], Some(cref))
             },
             0,
             3,
@@ -143,7 +143,7 @@ pub(super) fn init(vm: &mut Vm) {
         |vm, a| {
             if !a.block.is_nil() {
                 let cref = block_cref(vm, a);
-                vm.yield_self(a.block, a.recv, &[a.recv], Some(cref))?;
+                vm.open_call(a).yield_self(a.block, a.recv, &[a.recv], Some(cref))?;
             }
             Ok(NIL)
         },
@@ -224,7 +224,7 @@ pub(super) fn init(vm: &mut Vm) {
                 let cref: &'static Cref =
                     Box::leak(Box::new(Cref { class: id, up: Some(up), eval: true }));
                 let v = Value::class(id);
-                vm.yield_self(a.block, v, &[v], Some(cref))?;
+                vm.open_call(a).yield_self(a.block, v, &[v], Some(cref))?;
             }
             Ok(Value::class(id))
         },

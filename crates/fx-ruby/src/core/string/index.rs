@@ -62,6 +62,7 @@ impl Vm {
             class: 0,
             frozen: false,
             enc,
+            known: Default::default(),
             range: std::cell::Cell::new(0),
             bytes: std::borrow::Cow::Owned(s.bytes[x..].to_vec()),
         };

@@ -89,8 +89,13 @@ fn split(vm: &mut Vm, a: Args) -> R {
     if a.block.is_nil() {
         return Ok(vm.arr(list));
     }
-    for v in list {
-        vm.yield1(a.block, v)?;
+    let held = vm.hold_call(a);
+    let list = vm.arr(list);
+    vm.hold(list);
+    let mut i = 0;
+    while let Some(v) = vm.heap.arr(list).get(i).copied() {
+        vm.open(held).yield1(a.block, v)?;
+        i += 1;
     }
     Ok(a.recv)
 }
@@ -334,6 +339,8 @@ fn sub_with(
         return vm.type_error(format!("wrong argument type {t} (expected Regexp)"));
     }
     let pat = if pat.is_regex() { pat } else { vm.to_str(pat)? };
+    let held = vm.hold_call(a);
+    vm.hold(pat);
     let mut enc = vm.heap.str(a.recv).enc;
     let text = vm.bytes(a.recv).to_vec();
     let rep_bytes = rep.map(|r| vm.bytes(r).to_vec());
@@ -372,7 +379,7 @@ fn sub_with(
                 let m = vm.new_match(pat, a.recv, g.clone());
                 vm.last_match = m;
                 let piece = vm.str_enc(&text[x..y], vm.heap.str(a.recv).enc);
-                let v = vm.yield1(a.block, piece)?;
+                let v = vm.open(held).yield1(a.block, piece)?;
                 let s = vm.interpolate(v)?;
                 if !vm.bytes(s).is_ascii() {
                     let se = vm.heap.str(s).enc;
@@ -552,6 +559,9 @@ pub(crate) fn init(vm: &mut Vm) {
             };
             let enc = vm.heap.str(a.recv).enc;
             let text = vm.bytes(a.recv).to_vec();
+            let held = vm.hold_call(a);
+            vm.hold(pat);
+            let last_held = vm.hold(NIL);
             let mut out = Vec::new();
             let mut from = 0;
             let mut last = NIL;
@@ -579,7 +589,8 @@ pub(crate) fn init(vm: &mut Vm) {
                     out.push(v)
                 } else {
                     vm.last_match = last;
-                    vm.yield1(a.block, v)?;
+                    vm.set_held(last_held, last);
+                    vm.open(held).yield1(a.block, v)?;
                 }
                 vm.tick()?;
             }
@@ -624,7 +635,7 @@ pub(crate) fn init(vm: &mut Vm) {
                     args.push(p)
                 }
                 let name = vm.methods[a.method as usize].orig;
-                vm.send_block(pat, name, &args, a.block)
+                vm.open_call(a).send_full(pat, name, &args, a.block, false)
             },
             1,
             2,
