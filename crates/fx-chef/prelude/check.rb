@@ -94,7 +94,7 @@ class Chef
       def near(e)
         case e
         when Chef::Exceptions::CookbookNotFound then nil
-        when NameError then FX.nearest(e.name.to_s, known(e))
+        when NameError then FX.meant(e.name.to_s, known(e))
         end
       end
 

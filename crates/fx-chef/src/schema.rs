@@ -18,6 +18,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("known_provider?", known_provider),
     ("resource_names", resource_names),
     ("nearest", nearest),
+    ("meant", meant),
 ];
 
 fn line(start: &str) -> Option<&'static str> {
@@ -46,14 +47,17 @@ fn resource_names(_: &Machine, vm: &mut Vm, _: Args) -> R {
     Ok(vm.str(names.collect::<Vec<_>>().join(" ")))
 }
 
-/// `FX.nearest(name, names)`: which of the names, with blanks between them, was likely meant.
+/// `FX.nearest(name, names)`: which of the names, with blanks between them, was likely meant by
+/// one that may be another's.
 fn nearest(_: &Machine, vm: &mut Vm, a: Args) -> R {
-    let name = text(vm, a, 0)?.unwrap_or_default();
-    let names = text(vm, a, 1)?.unwrap_or_default();
-    match fx_source::nearest(&name, names.split(' ')) {
-        Some(near) => Ok(vm.str(near)),
-        None => Ok(NIL),
-    }
+    let (name, names) = (text(vm, a, 0)?.unwrap_or_default(), text(vm, a, 1)?.unwrap_or_default());
+    Ok(fx_source::nearest(&name, names.split(' ')).map_or(NIL, |near| vm.str(near)))
+}
+
+/// `FX.meant(name, names)`: the same for a name that is surely wrong.
+fn meant(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let (name, names) = (text(vm, a, 0)?.unwrap_or_default(), text(vm, a, 1)?.unwrap_or_default());
+    Ok(fx_source::meant(&name, names.split(' ')).map_or(NIL, |near| vm.str(near)))
 }
 
 /// Provider classes that have no resource of the same name.

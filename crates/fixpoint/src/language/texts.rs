@@ -27,21 +27,26 @@ fn line_left_open(text: &[u8], at: usize) -> Option<(usize, usize)> {
     let line = text[..at].iter().rposition(|byte| *byte == b'\n')? + 1;
     let end = text[..line].trim_ascii_end().len();
     let start = text[..end].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+    last_open(&text[start..end]).map(|at| (start + at, start + at + 1))
+}
+
+/// The last bracket that a text opens and does not close.
+fn last_open(text: &[u8]) -> Option<usize> {
     let mut open = Vec::new();
     let mut quote = None;
-    for (at, byte) in text[start..end].iter().enumerate() {
+    for (at, byte) in text.iter().enumerate() {
         match (quote, byte) {
             (Some(mark), byte) if mark == *byte => quote = None,
             (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(*byte),
-            (None, b'(' | b'[' | b'{') => open.push(start + at),
+            (None, b'(' | b'[' | b'{') => open.push(at),
             (None, b')' | b']' | b'}') => {
                 open.pop();
             }
             _ => {}
         }
     }
-    open.pop().map(|at| (at, at + 1))
+    open.pop()
 }
 
 /// The line that opens a block which nothing closes, by the indentation of what opens and ends.
@@ -99,8 +104,8 @@ const BEFORE: &[u8] = b"def t\n";
 
 /// What is wrong with an ERB template.
 pub(super) fn erb(id: FileId, text: &[u8]) -> Option<Diagnostic> {
-    let code = match ruby_of(text) {
-        Ok(code) => code,
+    let (code, printed) = match ruby_of(text) {
+        Ok(read) => read,
         Err(at) => {
             return Some(
                 Diagnostic::error("erb-syntax", "this tag is not closed")
@@ -117,6 +122,12 @@ pub(super) fn erb(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     let place = |at: u32| (at as usize).saturating_sub(BEFORE.len()).min(whole) as u32;
     let (mut start, mut end) = (place(error.start), place(error.end));
     let mut message = error.message;
+    // A bracket that a tag leaves open is closed by the one around the next.
+    let open = printed.iter().find_map(|(from, to)| Some(from + last_open(&text[*from..*to])?));
+    if let Some(open) = open {
+        let span = Span::new(id, open as u32, open as u32 + 1);
+        return Some(Diagnostic::error("erb-syntax", "this bracket is not closed").label(span, ""));
+    }
     let rest = code.get(start as usize..).unwrap_or_default();
     // A block that is not closed is noticed at the end, or at the method around it.
     if (rest.trim_ascii().is_empty() || (error.start as usize) < BEFORE.len())
@@ -128,9 +139,10 @@ pub(super) fn erb(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     Some(Diagnostic::error("erb-syntax", message).label(Span::new(id, start, end), ""))
 }
 
-/// The Ruby of a template, each byte where it stands in the template; where a tag is not
+/// The Ruby of a template, each byte where it stands in the template, and the tags that print; where a tag is not
 /// closed, its place.
-fn ruby_of(text: &[u8]) -> Result<Vec<u8>, usize> {
+fn ruby_of(text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, usize)>), usize> {
+    let mut printed = Vec::new();
     let blank = |byte: u8| if byte == b'\n' { b'\n' } else { b' ' };
     let mut code: Vec<u8> = text.iter().copied().map(blank).collect();
     let mut at = 0;
@@ -159,6 +171,7 @@ fn ruby_of(text: &[u8]) -> Result<Vec<u8>, usize> {
         // A comment in a tag ends with the tag.
         code[open] = b';';
         if prints {
+            printed.push((from, to));
             code[from - 1] = b'(';
             code[close] = b'\n';
             code[close + 1] = b')';
@@ -166,7 +179,7 @@ fn ruby_of(text: &[u8]) -> Result<Vec<u8>, usize> {
             code[close] = b'\n';
         }
     }
-    Ok(code)
+    Ok((code, printed))
 }
 
 fn find(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
@@ -177,8 +190,8 @@ fn find(text: &[u8], from: usize, what: &[u8]) -> Option<usize> {
 pub(super) fn json(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     let error = serde_json::from_slice::<serde::de::IgnoredAny>(text).err()?;
     let message = error.to_string();
-    // The place stands in the text behind the message.
-    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(text, _)| text);
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let message = message.strip_suffix(&place).unwrap_or(&message);
     let mut at = offset(text, error.line(), error.column());
     // What is missing before a word that begins a line is missing at the end of the line before.
     let line = text[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
