@@ -3,15 +3,19 @@
 
 mod cfengine;
 mod chef;
+mod files;
 mod puppet;
+mod slips;
+mod texts;
 
 use std::path::{Path, PathBuf};
 
+use fx_engine::Level;
 use fx_host::{Files, LeftOut, OsHost, Sandbox};
-use fx_source::Diagnostic;
+use fx_source::{Color, Diagnostic, FileId, Origin, Severity, render_text};
 
-use crate::exit;
 use crate::stage::Stage;
+use crate::{exit, terminal};
 
 /// What is run, and its options.
 #[derive(Clone, Debug, clap::Args)]
@@ -126,7 +130,7 @@ pub(crate) fn evaluate(
             "'{}' is not evaluated: its code could change the machine while it compiles, and there is no copy of the machine to do it in",
             target.display()
         );
-        stage.run.ledger.message(fx_engine::Level::Error, &text, &fx_source::Origin::default());
+        stage.run.ledger.message(Level::Error, &text, &Origin::default());
         return exit::ERROR;
     }
     if way.in_copy {
@@ -135,10 +139,37 @@ pub(crate) fn evaluate(
             stage.run.ledger.set_copy_has_network();
         }
         let stage = &stage.watching(left_out());
-        return evaluate_in(stage, language, target, policy, way);
+        return evaluate_or_show(stage, language, target, policy, way);
     }
-    evaluate_in(stage, language, target, policy, way)
+    evaluate_or_show(stage, language, target, policy, way)
 }
+
+/// Evaluates; where that fails and the text of the policy is wrong, shows its lines as `check` does.
+fn evaluate_or_show(
+    stage: &Stage,
+    language: Language,
+    target: &Path,
+    policy: &PolicyArgs,
+    way: Way,
+) -> u8 {
+    let code = evaluate_in(stage, language, target, policy, way);
+    if code != exit::OK {
+        let mut found = match language {
+            Language::Cfengine => cfengine::texts(stage),
+            Language::Puppet => puppet::check(stage, target, policy),
+            Language::Chef => chef::texts(stage, target),
+        };
+        found.retain(|found| found.severity == Severity::Error);
+        found.truncate(MOST_SHOWN);
+        let bright = terminal::color_on_errors(&*stage.host, terminal::ColorChoice::Auto);
+        let color = if bright { Color::Always } else { Color::Never };
+        terminal::hand_on(&render_text(&stage.sources, &found, color));
+    }
+    code
+}
+
+/// Errors of a text that are shown beside a failed run.
+const MOST_SHOWN: usize = 5;
 
 fn evaluate_in(
     stage: &Stage,
@@ -173,8 +204,9 @@ fn left_out() -> Vec<LeftOut> {
 }
 
 pub(crate) use chef::collection as chef_collection;
+pub(crate) use files::language as language_of_tree;
 
-/// What is wrong with the text of a target: a code, and what was not said through the record.
+/// What is wrong with the texts of a target: a code, and what was not reported through the record.
 /// Without functions those that run commands are not called, and their values are not known.
 pub(crate) fn check(
     stage: &Stage,
@@ -188,4 +220,26 @@ pub(crate) fn check(
         Language::Puppet => (exit::OK, puppet::check(stage, target, policy)),
         Language::Chef => (exit::OK, chef::check(stage, target, policy)),
     }
+}
+
+/// What is wrong with a file that is Ruby, a template or data, by its name.
+fn check_text(stage: &Stage, file: &Path) -> Option<Diagnostic> {
+    type Check = fn(FileId, &[u8]) -> Option<Diagnostic>;
+    let check: Check = match files::ending(file) {
+        "rb" => texts::ruby,
+        "erb" => texts::erb,
+        "json" => texts::json,
+        "yaml" | "yml" | "eyaml" => texts::yaml,
+        _ => return None,
+    };
+    let text = match stage.host.read_limited(file, fx_host::limits::POLICY) {
+        Ok(text) => text,
+        Err(error) => {
+            let message = error.to_string();
+            stage.run.ledger.message(Level::Error, &message, &Origin::default());
+            return None;
+        }
+    };
+    let id = stage.sources.add(&file.display().to_string(), text.clone());
+    check(id, &text)
 }

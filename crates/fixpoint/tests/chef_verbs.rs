@@ -61,7 +61,8 @@ fn check_tells_what_does_not_parse_and_what_does_not_compile() {
     if is_root() {
         cookbook(dir.path(), "file '/foo' do\n  contents 'x'\nend\n");
         let (code, _, told) = run(dir.path(), &["check", "--color", "never", "cookbooks/seed"]);
-        assert!(code == 0 && told.contains("undefined method `contents'"), "{told}");
+        assert!(code == 1 && told.contains("undefined method `contents'"), "{told}");
+        assert!(told.contains("default.rb:2:3") && told.contains("'content'"), "{told}");
     }
 }
 

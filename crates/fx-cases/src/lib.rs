@@ -145,11 +145,22 @@ fn name(path: &Path) -> String {
 
 /// Runs every case of a directory as a test of its own, each on a thread with a large stack.
 pub fn run(dir: &Path, give: fn(&Case, Giver<'_>) -> Given) -> ExitCode {
-    let trials = paths(dir).into_iter().map(|path| {
-        let name = name(&path);
-        Trial::test(name.clone(), move || on_large_stack(move || one(&path, &name, give)))
+    let trials = paths(dir).into_iter().map(|path| trial(path, String::new(), give));
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
+
+/// The same for several directories; a test is named by its directory and its case.
+pub fn run_all(dirs: &[PathBuf], give: fn(&Case, Giver<'_>) -> Given) -> ExitCode {
+    let trials = dirs.iter().flat_map(|dir| {
+        let group = format!("{}::", name(dir));
+        paths(dir).into_iter().map(move |path| trial(path, group.clone(), give))
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
+
+fn trial(path: PathBuf, group: String, give: fn(&Case, Giver<'_>) -> Given) -> Trial {
+    let name = name(&path);
+    Trial::test(group + &name, move || on_large_stack(move || one(&path, &name, give)))
 }
 
 /// As much stack as the program gives to what it evaluates.

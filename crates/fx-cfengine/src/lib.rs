@@ -51,6 +51,7 @@ mod yaml;
 
 pub use config::{Request, Simulate};
 pub use diagnose::diagnose;
+pub use lint::{entries, text, texts};
 pub use start::{Summary, check, lint};
 
 /// The language described as data, as `cf-promises -s json` prints it.

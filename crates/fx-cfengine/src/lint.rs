@@ -6,14 +6,71 @@
 
 mod abort;
 mod classes;
+mod names;
 mod reach;
+mod statements;
 mod symbols;
 mod variables;
+mod words;
 
 use fx_cfengine_syntax as ast;
-use fx_source::Diagnostic;
+use fx_source::{Diagnostic, FileId, SourceMap, nearest};
 
 use crate::eval::Context;
+
+/// What is wrong with the texts of a policy: one error for each mistake, and the names that lead
+/// nowhere where all texts can be read. Nothing is evaluated.
+pub fn texts(sources: &SourceMap, files: &[FileId]) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let mut trees = Vec::new();
+    for id in files {
+        let source = sources.file(*id);
+        let (tree, errors) = statements::read(*id, source.bytes());
+        out.extend(errors);
+        out.extend(words::check(sources, *id, &tree));
+        trees.push(tree);
+    }
+    if out.is_empty() {
+        let names: Vec<String> =
+            files.iter().map(|id| sources.file(*id).name().to_string()).collect();
+        let names = names::Names::of(&trees, &names);
+        for tree in &trees {
+            names::check(&names, tree, &mut out);
+        }
+    }
+    out.sort_by_key(Diagnostic::primary);
+    out.dedup();
+    out
+}
+
+/// What is wrong with one text, whatever the others of its policy define.
+pub fn text(sources: &SourceMap, file: FileId) -> Vec<Diagnostic> {
+    let (tree, mut out) = statements::read(file, sources.file(file).bytes());
+    out.extend(words::check(sources, file, &tree));
+    out.sort_by_key(Diagnostic::primary);
+    out.dedup();
+    out
+}
+
+/// The texts that can be run by themselves: what `promises.cf` does not include of those
+/// that have a control body or a main bundle.
+pub fn entries(sources: &SourceMap, files: &[FileId]) -> Vec<FileId> {
+    let is = |id: &FileId, name: &str| {
+        sources.file(*id).name().rsplit('/').next().is_some_and(|last| last == name)
+    };
+    // That of a directory further in is the policy of a test or an example.
+    let depth = |id: &FileId| sources.file(*id).name().matches('/').count();
+    let least = files.iter().map(depth).min();
+    let top = files.iter().find(|id| is(id, "promises.cf") && Some(depth(id)) == least);
+    if let Some(first) = top {
+        return vec![*first];
+    }
+    let runs = |id: &&FileId| {
+        let (tree, _) = ast::parse(**id, sources.file(**id).bytes());
+        tree.blocks.iter().any(names::begins_a_run)
+    };
+    files.iter().filter(runs).copied().collect()
+}
 
 /// Everything that is to be said of the policy that was loaded.
 pub(crate) fn findings(ctx: &Context<'_>) -> Vec<Diagnostic> {
@@ -33,50 +90,6 @@ pub(crate) fn findings(ctx: &Context<'_>) -> Vec<Diagnostic> {
     out.sort_by_key(Diagnostic::primary);
     out.dedup();
     out
-}
-
-/// The name among many that was likely meant, if one is near enough.
-fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let most = match name.len() {
-        0..4 => return None,
-        4..8 => 1,
-        _ => 2,
-    };
-    known
-        .filter(|other| other.len().abs_diff(name.len()) <= most && *other != name)
-        .map(|other| (distance(other, name), other))
-        .filter(|(distance, other)| *distance <= most && !differ_on_purpose(name, other))
-        .min()
-        .map(|(_, other)| other)
-}
-
-// As for words of the language, but two letters that changed places are one slip.
-fn distance(a: &str, b: &str) -> usize {
-    let differing: Vec<usize> = a
-        .bytes()
-        .zip(b.bytes())
-        .enumerate()
-        .filter(|(_, (x, y))| x != y)
-        .map(|(at, _)| at)
-        .collect();
-    match differing[..] {
-        [at, next]
-            if a.len() == b.len()
-                && next == at + 1
-                && a.as_bytes()[at] == b.as_bytes()[next]
-                && a.as_bytes()[next] == b.as_bytes()[at] =>
-        {
-            1
-        }
-        _ => crate::vocabulary::distance(a, b),
-    }
-}
-
-// `web1` and `web2` are two names, not one misspelt; so are `defined` and `undefined`.
-fn differ_on_purpose(a: &str, b: &str) -> bool {
-    let letters = |text: &str| -> String { text.chars().filter(|c| !c.is_ascii_digit()).collect() };
-    let opposite = |a: &str, b: &str| a.strip_prefix("un") == Some(b);
-    letters(a) == letters(b) || opposite(a, b) || opposite(b, a)
 }
 
 /// Every value of a promise or body with what it stands for: the attribute's name and the
@@ -103,25 +116,5 @@ fn text_of(value: &ast::Rval) -> Option<&str> {
             Some(text)
         }
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_names_are_found_and_numbered_ones_are_not() {
-        let known = ["webserver", "web1", "database", "abc"];
-        let table = [
-            ("websrever", Some("webserver")),
-            ("web2", None),
-            ("databse", Some("database")),
-            ("abd", None),
-            ("mailserver", None),
-        ];
-        for (name, expected) in table {
-            assert_eq!(nearest(name, known.into_iter()), expected, "{name}");
-        }
     }
 }

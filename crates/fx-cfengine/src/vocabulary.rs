@@ -187,24 +187,9 @@ pub(crate) fn find_function(name: &str) -> Option<&'static Function> {
 pub(crate) fn nearest_function(name: &str) -> Option<&'static str> {
     let best = functions::FUNCTIONS
         .iter()
-        .map(|function| (distance(function.name, name), function.name))
+        .map(|function| (fx_source::distance(function.name, name), function.name))
         .min()?;
     (best.0 <= 3).then_some(best.1)
-}
-
-/// How many letters are to be changed to make one word of another.
-pub(crate) fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let next = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = std::mem::replace(&mut row[j + 1], next);
-        }
-    }
-    row[b.len()]
 }
 
 /// Attributes of earlier versions: read, warned about when asked, and without effect.
@@ -247,21 +232,38 @@ pub(crate) fn is_removed_promise(bundle: &str, kind: &str) -> bool {
 }
 
 /// Bundle types that parse.
+pub(crate) static BUNDLE_TYPES: &[&str] = &[
+    "common",
+    "agent",
+    "server",
+    "monitor",
+    "executor",
+    "runagent",
+    "keygenerator",
+    "hub",
+    "knowledge",
+    "edit_line",
+    "edit_xml",
+];
+
+/// Whether a bundle type parses.
 pub(crate) fn is_bundle_type(name: &str) -> bool {
-    matches!(
-        name,
-        "common"
-            | "agent"
-            | "server"
-            | "monitor"
-            | "executor"
-            | "runagent"
-            | "keygenerator"
-            | "hub"
-            | "knowledge"
-            | "edit_line"
-            | "edit_xml"
-    )
+    BUNDLE_TYPES.contains(&name)
+}
+
+/// Attributes of every promise.
+pub(crate) fn common() -> &'static [Attribute] {
+    promises::COMMON
+}
+
+/// Promise types of any bundle.
+pub(crate) fn promise_types() -> impl Iterator<Item = &'static str> {
+    promises::PROMISES.iter().map(|(kind, _)| *kind)
+}
+
+/// Body types.
+pub(crate) fn body_types() -> impl Iterator<Item = &'static str> {
+    bodies::BODIES.iter().map(|(kind, _)| *kind)
 }
 
 #[cfg(test)]

@@ -80,7 +80,15 @@ class Chef
       FX.summary(true, nil)
       @events.run_failed(e, @run_status) if @events && @events.heard?
       dump(e)
-      FX.failure(e.class.name, message_of(e), Chef::FxMissing.of(e)) unless e.is_a?(SystemExit)
+      report_failure(e) unless e.is_a?(SystemExit)
+    end
+
+    def report_failure(e)
+      return FX.failure(e.class.name, message_of(e), Chef::FxMissing.of(e)) unless @opts["findings"]
+      FX.load("chef/check.rb")
+      help = Chef::FxCheck.help(e)
+      FX.failure(e.class.name, message_of(e), Chef::FxMissing.of(e), Chef::FxCheck.place(e), help,
+        Chef::FxCheck.missing?(e, help) ? "missing" : nil)
     end
 
     # Where loading failed, for people.
@@ -234,6 +242,10 @@ class Chef
       load_cookbooks
       compile
       if @opts["collection"]
+        if @opts["findings"]
+          FX.load("chef/check.rb")
+          Chef::FxCheck.collection(@run_context)
+        end
         FX.load("chef/dump.rb")
         FX.write_collection(@opts["collection"], Chef::FxDump.json(@run_context))
         return

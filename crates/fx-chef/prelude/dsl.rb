@@ -213,8 +213,8 @@ class Chef
         fx_no_method(name, bare)
       end
       def fx_no_method(name, bare)
-        raise NameError.new("undefined local variable or method `#{name}' for #{self}", name) if bare
-        raise NoMethodError.new("undefined method `#{name}' for #{self}", name)
+        raise NameError.new("undefined local variable or method `#{name}' for #{self}", name, receiver: self) if bare
+        raise NoMethodError.new("undefined method `#{name}' for #{self}", name, receiver: self)
       end
       def respond_to_missing?(name, priv = false)
         return true if FX.known_resource?(name)

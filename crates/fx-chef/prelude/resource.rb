@@ -199,7 +199,7 @@ class Chef
       end
       Chef::DSL::Recipe.fx_helpers!
       return send(name, *args, **kw, &block) if self.class.method_defined?(name)
-      raise NoMethodError.new("undefined method `#{name}' for #{self.class}", name)
+      raise NoMethodError.new("undefined method `#{name}' for #{self.class}", name, receiver: self)
     end
     def respond_to_missing?(name, priv = false) = false
 

@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::machine::{Machine, Method, text};
 
 pub(crate) const METHODS: &[(&str, Method)] =
-    &[("log", log), ("open_log", open), ("failure", failure)];
+    &[("log", log), ("open_log", open), ("failure", failure), ("finding", finding)];
 
 /// Bytes that are held back until they are written together.
 const MOST: usize = 64_000;
@@ -78,7 +78,29 @@ fn open(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.failure(class, message, what is missing)`: why the run ends. The last line of the log, and of the output
+/// `FX.finding(code, message, place, help)`: what a check finds, as a line of JSON.
+fn finding(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let line = serde_json::json!({
+        "finding": text(vm, a, 0)?, "message": text(vm, a, 1)?, "labels": labels(text(vm, a, 2)?),
+        "help": text(vm, a, 3)?,
+    });
+    machine.console.borrow_mut().print(&format!("{line}\n"));
+    Ok(NIL)
+}
+
+/// `file:line…` as the places of a finding.
+fn labels(place: Option<String>) -> Vec<serde_json::Value> {
+    let parts = place.as_deref().and_then(|place| {
+        place.match_indices(':').find_map(|(at, _)| {
+            let digits: String = place[at + 1..].chars().take_while(char::is_ascii_digit).collect();
+            Some((&place[..at], digits.parse::<u32>().ok()?))
+        })
+    });
+    let label = |(file, line)| serde_json::json!({"file": file, "line": line, "text": ""});
+    parts.map(label).into_iter().collect()
+}
+
+/// `FX.failure(class, message, what is missing, place, help, is it missing?)`: why the run ends. The last line of the log, and of the output
 /// too when the log is elsewhere; a line of JSON where findings are wanted as such.
 fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let class = text(vm, a, 0)?.unwrap_or_default();
@@ -91,7 +113,11 @@ fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let shown = crate::masking::text(first).into_owned();
     machine.ledger.message(Level::Error, &shown, &Origin::default());
     if machine.request.options.contains_key("findings") {
-        let line = serde_json::json!({"failure": shown});
+        let missing = text(vm, a, 5)?.is_some();
+        let line = serde_json::json!({
+            "failure": shown, "labels": labels(text(vm, a, 3)?), "help": text(vm, a, 4)?,
+            "missing": missing,
+        });
         machine.console.borrow_mut().print(&format!("{line}\n"));
     }
     if machine.log.borrow().file.is_some() {

@@ -16,6 +16,9 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("provides", provides),
     ("known_resource?", known_resource),
     ("known_provider?", known_provider),
+    ("resource_names", resource_names),
+    ("nearest", nearest),
+    ("meant", meant),
 ];
 
 fn line(start: &str) -> Option<&'static str> {
@@ -36,6 +39,25 @@ pub(crate) fn is_built_in(vm: &mut Vm, object: Value) -> bool {
 fn known_resource(_: &Machine, vm: &mut Vm, a: Args) -> R {
     let name = text(vm, a, 0)?.unwrap_or_default();
     Ok(Value::bool(line(&format!("{{\"u\":\"{name}\",")).is_some()))
+}
+
+/// `FX.resource_names`: the names of all resources that ship, with blanks between them.
+fn resource_names(_: &Machine, vm: &mut Vm, _: Args) -> R {
+    let names = TABLE.lines().filter_map(|line| line.strip_prefix("{\"u\":\"")?.split('"').next());
+    Ok(vm.str(names.collect::<Vec<_>>().join(" ")))
+}
+
+/// `FX.nearest(name, names)`: which of the names, with blanks between them, was likely meant by
+/// one that may be another's.
+fn nearest(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let (name, names) = (text(vm, a, 0)?.unwrap_or_default(), text(vm, a, 1)?.unwrap_or_default());
+    Ok(fx_source::nearest(&name, names.split(' ')).map_or(NIL, |near| vm.str(near)))
+}
+
+/// `FX.meant(name, names)`: the same for a name that is surely wrong.
+fn meant(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let (name, names) = (text(vm, a, 0)?.unwrap_or_default(), text(vm, a, 1)?.unwrap_or_default());
+    Ok(fx_source::meant(&name, names.split(' ')).map_or(NIL, |near| vm.str(near)))
 }
 
 /// Provider classes that have no resource of the same name.

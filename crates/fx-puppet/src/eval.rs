@@ -32,7 +32,9 @@ use crate::regex::Regex;
 use crate::types::Type;
 use crate::value::Value;
 
-pub(crate) use call::{Closure, NativeBlock, Parameters, check, mismatch_text, reasons_against};
+pub(crate) use call::{
+    Closure, NativeBlock, Parameters, check, count_text, mismatch_text, reasons_against,
+};
 pub(crate) use error::{Failure, Flow, Issue, Place};
 pub use format::capitalize;
 pub(crate) use format::format_value;

@@ -63,7 +63,7 @@ pub use tools::{
 pub use type_docs::{Asked, describe, type_list};
 pub use types::Type;
 pub use value::{Hash, Value};
-pub use yaml::parse as parse_yaml;
+pub use yaml::{error as yaml_error, parse as parse_yaml};
 
 /// Whether a type that is there without any module has a parameter of a name; `None` where
 /// there is no such type.

@@ -4,6 +4,9 @@
 //! its module is on the path and has no such thing, or where it is almost one that is known.
 //! Nothing is evaluated.
 
+mod attributes;
+mod declared;
+
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -11,7 +14,7 @@ use std::rc::Rc;
 use fx_puppet_syntax::{
     AttributeOp, Definition, DefinitionKind, Expr, ExprKind, Lambda, Program, StringPart,
 };
-use fx_source::{Diagnostic, Span};
+use fx_source::{Diagnostic, Severity, Span, nearest};
 
 use crate::compile::Settings;
 use crate::eval::Evaluator;
@@ -21,7 +24,7 @@ use crate::machine::Machine;
 const MOST_DEEP: u32 = 400;
 
 /// Variables that are there without being set.
-const ALWAYS: [&str; 12] = [
+const ALWAYS: [&str; 16] = [
     "facts",
     "trusted",
     "server_facts",
@@ -34,6 +37,10 @@ const ALWAYS: [&str; 12] = [
     "clientversion",
     "clientnoop",
     "settings",
+    "servername",
+    "serverip",
+    "serverip6",
+    "serverversion",
 ];
 
 /// What is told of a program.
@@ -48,7 +55,10 @@ pub fn lint(machine: &Machine, modulepath: Vec<PathBuf>, program: &Program) -> V
     let evaluator = Evaluator::new(machine, settings);
     // What the file defines is known whatever its name.
     let _clash = evaluator.add_definitions(program, "");
-    let mut linter = Linter { evaluator, found: Vec::new() };
+    let mut linter = Linter { evaluator, found: Vec::new(), has_defaults: false };
+    linter.has_defaults = has_defaults(&program.body, 0)
+        || program.definitions.iter().any(|definition| has_defaults(&definition.body, 0));
+    linter.repeated_definitions(program);
     let mut top = Names::default();
     collect(&program.body, &mut top.own, 0);
     linter.expr(&program.body, &top, 0);
@@ -64,60 +74,25 @@ struct Names {
     own: BTreeSet<Rc<str>>,
     /// Some of what is inherited is not known.
     open: bool,
+    /// The code is that of a class, a define or a function.
+    closed: bool,
 }
 
 struct Linter {
     evaluator: Rc<Evaluator>,
     found: Vec<Diagnostic>,
+    /// The file sets attributes of all resources of a type.
+    has_defaults: bool,
 }
 
-/// Steps from one word to another by single letters, up to three.
-fn distance(a: &str, b: &str) -> usize {
-    if a.len().abs_diff(b.len()) > 2 {
-        return 3;
+/// Whether code has `Type { attribute => value }`.
+fn has_defaults(expr: &Expr, depth: u32) -> bool {
+    if depth > MOST_DEEP {
+        return false;
     }
-    // Two letters that changed places are one slip.
-    let differ: Vec<usize> =
-        (0..a.len().min(b.len())).filter(|at| a.as_bytes()[*at] != b.as_bytes()[*at]).collect();
-    if let [first, second] = differ[..]
-        && a.len() == b.len()
-        && second == first + 1
-        && a.as_bytes()[first] == b.as_bytes()[second]
-        && a.as_bytes()[second] == b.as_bytes()[first]
-    {
-        return 1;
-    }
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let step = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = step.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
-/// The nearest of some names, if it is near enough to be meant.
-fn nearest<'n>(name: &str, all: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let most = match name.len() {
-        0..=3 => return None,
-        4..=7 => 1,
-        _ => 2,
-    };
-    all.map(|known| (distance(name, known), known))
-        .filter(|(far, known)| *far > 0 && *far <= most && known.len() > 3)
-        // A number more or less at the end is another name, not a slip.
-        .filter(|(_, known)| {
-            known.trim_end_matches(|c: char| c.is_ascii_digit())
-                != name.trim_end_matches(|c: char| c.is_ascii_digit())
-        })
-        .filter(|(_, known)| known.trim_end_matches('s') != name.trim_end_matches('s'))
-        .min()
-        .map(|(_, known)| known)
+    let mut found = matches!(expr.kind, ExprKind::ResourceDefaults { .. });
+    inner(expr, &mut |inside| found |= has_defaults(inside, depth + 1), &mut |_| {});
+    found
 }
 
 /// Expressions inside an expression; lambdas and definitions apart.
@@ -239,11 +214,39 @@ impl Linter {
         self.found.push(told);
     }
 
+    /// An error, where `tell` only warns.
+    fn wrong(&mut self, code: &'static str, span: Span, message: String, near: Option<String>) {
+        let at = self.found.len();
+        self.tell(code, span, message, near);
+        for found in &mut self.found[at..] {
+            found.severity = Severity::Error;
+        }
+    }
+
+    /// Classes and defines that a file has twice.
+    fn repeated_definitions(&mut self, program: &Program) {
+        let mut seen = BTreeSet::new();
+        for definition in &program.definitions {
+            let counts = matches!(
+                definition.kind,
+                DefinitionKind::Define | DefinitionKind::Function | DefinitionKind::TypeAlias
+            );
+            let name = definition.name.trim_start_matches("::").to_lowercase();
+            // Two classes of one name are one for the compiler, and hardly meant.
+            let counts = counts || definition.kind == DefinitionKind::Class;
+            if counts && !seen.insert(name.clone()) {
+                let message = format!("'{name}' is defined twice");
+                self.wrong("puppet-defined-twice", definition.name_span, message, None);
+            }
+        }
+    }
+
     fn definition(&mut self, definition: &Definition) {
         if matches!(definition.kind, DefinitionKind::TypeAlias | DefinitionKind::Plan) {
             return;
         }
-        let mut names = Names::default();
+        let closed = definition.kind != DefinitionKind::Node;
+        let mut names = Names { closed, ..Names::default() };
         names.own.extend(definition.params.iter().map(|param| Rc::clone(&param.name)));
         collect(&definition.body, &mut names.own, 0);
         let mut parent = definition.parent.clone();
@@ -262,6 +265,7 @@ impl Linter {
         for param in &*definition.params {
             if let Some(default) = &param.default {
                 self.expr(default, &names, 0);
+                self.value(param, default);
             }
         }
         self.expr(&definition.body, &names, 0);
@@ -285,12 +289,15 @@ impl Linter {
                         }
                     } else {
                         self.resource_type(name, ty.span);
+                        self.words(name, bodies);
                     }
+                    self.attributes(name, bodies);
                 }
             }
             ExprKind::Call { function, args, .. } => {
                 if let ExprKind::Name(name) = &function.kind {
                     self.function(name, function.span);
+                    self.arity(name, args, 0, function.span);
                     if matches!(&**name, "include" | "contain" | "require") {
                         for arg in args {
                             if let ExprKind::String(class) | ExprKind::Name(class) = &arg.kind {
@@ -300,7 +307,19 @@ impl Linter {
                     }
                 }
             }
-            ExprKind::MethodCall { name, name_span, .. } => self.function(name, *name_span),
+            ExprKind::MethodCall { name, name_span, args, .. } => {
+                self.function(name, *name_span);
+                self.arity(name, args, 1, *name_span);
+            }
+            ExprKind::Block(statements) => self.declared(statements),
+            ExprKind::Access { left, .. } => self.small_reference(left),
+            ExprKind::Interpolated(parts) => {
+                for part in parts {
+                    if let StringPart::Expr(part) = part {
+                        self.capital_variable(part, names);
+                    }
+                }
+            }
             _ => {}
         }
         let mut inside = Vec::new();
@@ -322,6 +341,28 @@ impl Linter {
         }
     }
 
+    /// `package['x']`, which is no reference.
+    fn small_reference(&mut self, left: &Expr) {
+        let ExprKind::Name(name) = &left.kind else { return };
+        let low = name.trim_start_matches("::");
+        if low == "class" || crate::compile::built_in(low).is_some() {
+            let message = format!("'{name}' is a word; a reference begins with a capital letter");
+            let near = crate::types::capitalized(low);
+            self.wrong("puppet-reference", left.span, message, Some(near));
+        }
+    }
+
+    /// `${Name}`, which is a type.
+    fn capital_variable(&mut self, part: &Expr, names: &Names) {
+        let ExprKind::Reference(name) = &part.kind else { return };
+        if !matches!(self.evaluator.known_type(name, part.span), Ok(Some(_))) {
+            let message = format!("unknown type '{name}'; variables begin with a small letter");
+            let near = names.own.iter().find(|known| known.eq_ignore_ascii_case(name));
+            let near = near.map(|near| format!("${near}"));
+            self.wrong("puppet-unknown-variable", part.span, message, near);
+        }
+    }
+
     fn variable(&mut self, name: &Rc<str>, span: Span, names: &Names) {
         let bare = name.trim_start_matches("::");
         if let Some((class, variable)) = bare.rsplit_once("::") {
@@ -337,15 +378,30 @@ impl Linter {
         if is_known {
             return;
         }
-        if let Some(near) = nearest(bare, names.own.iter().map(|name| &**name)) {
-            let near = format!("${near}");
-            self.tell(
-                "puppet-unknown-variable",
-                span,
-                format!("unknown variable '${bare}'"),
-                Some(near),
-            );
+        let near = nearest(bare, names.own.iter().map(|name| &**name));
+        // At top scope what is not set here may be set by whoever includes this.
+        if near.is_some() || (names.closed && !self.is_fact(bare)) {
+            let near = near.map(|near| format!("${near}"));
+            let message = format!("unknown variable '${bare}'");
+            self.tell("puppet-unknown-variable", span, message, near);
         }
+    }
+
+    /// Whether a module has a fact of this name, or a name that belongs to facts.
+    fn is_fact(&self, name: &str) -> bool {
+        let host = self.evaluator.run.look();
+        let dirs = self.evaluator.settings.modulepath.iter();
+        let mut modules = dirs.flat_map(|dir| {
+            host.list(dir).unwrap_or_default().into_iter().map(|entry| dir.join(entry.name))
+        });
+        modules.any(|module| {
+            let facts = module.join("lib/facter");
+            host.stat(&facts.join(format!("{name}.rb"))).is_ok()
+                || host.list(&facts).unwrap_or_default().iter().any(|entry| {
+                    let text = host.read(&facts.join(&entry.name)).unwrap_or_default();
+                    String::from_utf8_lossy(&text).contains(name)
+                })
+        })
     }
 
     fn class_variable(&mut self, class: &str, variable: &str, shown: &str, span: Span) {
@@ -378,14 +434,55 @@ impl Linter {
         self.evaluator.module_dir(module).is_some()
     }
 
+    /// What the files of a name's module define, by their paths.
+    fn members(&self, name: &str) -> Vec<String> {
+        let module = name.split("::").next().unwrap_or_default();
+        let Some(dir) = self.evaluator.module_dir(module) else { return Vec::new() };
+        let host = self.evaluator.run.look();
+        let mut found = Vec::new();
+        let mut todo = vec![(dir.join("manifests"), module.to_owned())];
+        while let Some((dir, prefix)) = todo.pop() {
+            for entry in host.list(&dir).unwrap_or_default() {
+                let file = entry.name.to_string_lossy().into_owned();
+                match file.strip_suffix(".pp") {
+                    Some("init") => found.push(prefix.clone()),
+                    Some(name) => found.push(format!("{prefix}::{name}")),
+                    None if found.len() < 10_000 && todo.len() < 1000 => {
+                        todo.push((dir.join(&file), format!("{prefix}::{file}")));
+                    }
+                    None => {}
+                }
+            }
+        }
+        found
+    }
+
+    /// Names of the modules on the path.
+    fn module_names(&self) -> Vec<String> {
+        let host = self.evaluator.run.look();
+        let dirs = self.evaluator.settings.modulepath.iter();
+        let entries = dirs.flat_map(|dir| host.list(dir).unwrap_or_default());
+        entries.map(|entry| entry.name.to_string_lossy().into_owned()).collect()
+    }
+
     fn class(&mut self, name: &str, span: Span) {
         let low = name.trim_start_matches("::").to_lowercase();
-        if low.contains('$') || !self.has_module(&low) {
+        if low.contains('$') || !matches!(self.evaluator.class_named(&low), Ok(None)) {
             return;
         }
-        if matches!(self.evaluator.class_named(&low), Ok(None)) {
+        let all: Vec<Rc<str>> =
+            self.evaluator.definitions.borrow().classes.keys().map(Rc::clone).collect();
+        let modules = self.module_names();
+        let own = self.members(&low);
+        let known = all.iter().map(|name| &**name).chain(modules.iter().map(String::as_str));
+        let known = known.chain(own.iter().map(String::as_str));
+        let near = fx_source::meant(&low, known).map(str::to_owned);
+        if self.has_module(&low) {
             let message = format!("unknown class '{low}': its module has none of this name");
-            self.tell("puppet-unknown-class", span, message, None);
+            self.wrong("puppet-unknown-class", span, message, near);
+        } else if near.is_some() {
+            // The module of this name may be elsewhere.
+            self.tell("puppet-unknown-class", span, format!("unknown class '{low}'"), near);
         }
     }
 
@@ -399,15 +496,22 @@ impl Linter {
             return;
         }
         let built_in = crate::compile::built_in_names();
+        let own: Vec<Rc<str>> =
+            self.evaluator.definitions.borrow().defines.keys().map(Rc::clone).collect();
+        let members = self.members(&low);
+        let members = members.iter().map(String::as_str);
+        let own = own.iter().map(|name| &**name);
+        let near = nearest(&low, built_in.into_iter().chain(own).chain(members));
+        let near = near.map(str::to_owned);
         if low.contains("::") {
             if self.has_module(&low) {
                 let message =
                     format!("unknown resource type '{low}': its module has none of this name");
-                self.tell("puppet-unknown-type", span, message, None);
+                self.wrong("puppet-unknown-type", span, message, near);
             }
-        } else if let Some(near) = nearest(&low, built_in.into_iter()) {
+        } else if near.is_some() {
             let message = format!("unknown resource type '{low}'");
-            self.tell("puppet-unknown-type", span, message, Some(near.to_owned()));
+            self.wrong("puppet-unknown-type", span, message, near);
         }
     }
 
@@ -424,11 +528,11 @@ impl Linter {
         if low.contains("::") {
             if self.has_module(low) {
                 let message = format!("unknown function '{low}': its module has none of this name");
-                self.tell("puppet-unknown-function", span, message, None);
+                self.wrong("puppet-unknown-function", span, message, None);
             }
         } else if let Some(near) = nearest(low, crate::functions::names()) {
             let message = format!("unknown function '{low}'");
-            self.tell("puppet-unknown-function", span, message, Some(near.to_owned()));
+            self.wrong("puppet-unknown-function", span, message, Some(near.to_owned()));
         }
     }
 }
@@ -466,7 +570,8 @@ mod tests {
             "class a($server) { notice($sever) }",
             &["unknown variable '$sever'; did you mean '$server'?"],
         );
-        check("class a { notice($osfamily, $anything_at_all, $1, $::x) }", &[]);
+        check("class a { notice($osfamily, $1, $::x) } notice($anything_at_all)", &[]);
+        check("class a { notice($anything_at_all) }", &["unknown variable '$anything_at_all'"]);
         check("class a($list) { $list.each |$item| { notice($item) } }", &[]);
         check("class a inherits web { notice($port, $made) }", &[]);
         check("class a inherits elsewhere { notice($sever, $server) }", &[]);

@@ -30,6 +30,18 @@ pub(crate) fn parse_data(source: &str) -> Result<Value, String> {
     read(source, true)
 }
 
+/// What is wrong with a text of YAML: its line, counted from one, its column, and the words.
+pub fn error(source: &str) -> Option<(usize, usize, String)> {
+    let first = |text: &str| Parser::new_from_str(text).find_map(Result::err);
+    let wrong = first(source)?;
+    let further = fx_ruby::flow_further_in(source);
+    if further.is_some_and(|text| first(&text).is_none()) {
+        return None;
+    }
+    let at = wrong.marker();
+    Some((at.line(), at.col(), complaint(wrong.info())))
+}
+
 /// A parser's complaint in the words of Psych.
 fn complaint(info: &str) -> String {
     if info.contains("must be followed by a valid YAML whitespace") {

@@ -13,6 +13,7 @@ mod sarif;
 mod scan;
 mod secret_lines;
 mod span;
+mod spelling;
 mod visible;
 
 pub use diagnostic::{Diagnostic, Label, Severity};
@@ -23,6 +24,7 @@ pub use sarif::render_sarif;
 pub use scan::find_byte;
 pub use secret_lines::{hidden_line, shown_among, shown_line};
 pub use span::{Span, Spanned};
+pub use spelling::{distance, meant, nearest};
 pub use visible::{
     visible, visible_bytes, visible_message, visible_name, visible_path, without_passwords,
 };

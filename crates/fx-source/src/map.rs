@@ -118,12 +118,17 @@ impl SourceMap {
         Rc::clone(&self.files.borrow()[id.index()])
     }
 
-    /// Number of files added so far.
+    /// The ids of all files in order of loading.
+    pub fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
+        (0..self.len() as u32).map(FileId)
+    }
+
     /// All files in order of loading.
     pub fn files(&self) -> Vec<Rc<SourceFile>> {
         (0..self.len() as u32).map(|index| self.file(FileId(index))).collect()
     }
 
+    /// Number of files added so far.
     pub fn len(&self) -> usize {
         self.files.borrow().len()
     }

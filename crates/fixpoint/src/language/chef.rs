@@ -9,10 +9,10 @@ use fx_engine::Level;
 use fx_host::{
     Commands, Edits, Env, Files, Line, Sandbox, SandboxOptions, Spec, Stream, WriteOptions,
 };
-use fx_source::{Diagnostic, Origin, Span};
+use fx_source::{Diagnostic, Location, Origin, Span};
 use serde_json::{Value as J, json};
 
-use super::{PolicyArgs, Way};
+use super::{PolicyArgs, Way, files};
 use crate::stage::Stage;
 use crate::{exit, terminal};
 
@@ -70,26 +70,93 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
 const REBOOT_SCHEDULED: u8 = 35;
 const REBOOT_NEEDED: u8 = 37;
 
-/// Errors reported of one file.
-const MOST: usize = 50;
-
-/// What Ruby's parser says of each file; then, as root, what compiling the recipes in a
+/// What is wrong with the text of each file; then, as root, what compiling the recipes in a
 /// throw-away copy of the machine finds. Compiling can act, so without a copy it is not done.
 pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Diagnostic> {
-    let mut found = Vec::new();
-    for file in files(stage, &stage.host.cwd().join(target)) {
-        let Ok(text) = stage.host.read(&file) else { continue };
-        let id = stage.sources.add(&file.display().to_string(), text.clone());
-        // A text that is no Ruby at all has an error at each byte; the first ones are enough.
-        for error in fx_ruby_syntax::errors(&text).into_iter().take(MOST) {
-            found.push(
-                Diagnostic::error("ruby-syntax", error.message)
-                    .label(Span::new(id, error.start, error.end), ""),
-            );
-        }
-    }
+    let mut found = texts(stage, target);
     if found.is_empty() {
         compiled(stage, &stage.host.cwd().join(target), policy, &mut found);
+    }
+    found
+}
+
+/// What is wrong with the text of each file.
+pub(super) fn texts(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let full = stage.host.cwd().join(target);
+    for file in files::below(stage, target) {
+        let rest = file.strip_prefix(&full).unwrap_or(&file);
+        let left_out = rest.components().any(|part| {
+            // Files that are handed out are the cookbook's goods, whatever their form.
+            let name = part.as_os_str().to_string_lossy();
+            name == "files" || name.starts_with('.')
+        });
+        if left_out {
+            continue;
+        }
+        found.extend(super::check_text(stage, &file));
+        if file.ends_with("metadata.rb") {
+            found.extend(metadata(stage, &file));
+        }
+    }
+    found
+}
+
+/// Words of a cookbook's metadata. Others are left out without a word.
+const METADATA: [&str; 24] = [
+    "name",
+    "version",
+    "maintainer",
+    "maintainer_email",
+    "license",
+    "description",
+    "long_description",
+    "depends",
+    "supports",
+    "recommends",
+    "suggests",
+    "conflicts",
+    "provides",
+    "replaces",
+    "recipe",
+    "attribute",
+    "grouping",
+    "chef_version",
+    "ohai_version",
+    "gem",
+    "source_url",
+    "issues_url",
+    "privacy",
+    "eager_load_libraries",
+];
+
+/// Lines of a cookbook's metadata that begin with a misspelt word.
+fn metadata(stage: &Stage, file: &Path) -> Vec<Diagnostic> {
+    let Ok(text) = stage.host.read_limited(file, fx_host::limits::POLICY) else {
+        return Vec::new();
+    };
+    let id = stage.sources.add(&file.display().to_string(), text.clone());
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive(|byte| *byte == b'\n') {
+        let length = line.iter().take_while(|byte| byte.is_ascii_lowercase() || **byte == b'_');
+        let length = length.count();
+        let word = String::from_utf8_lossy(&line[..length]).into_owned();
+        let said = line
+            .get(length..length + 2)
+            .is_some_and(|rest| rest[0] == b' ' && matches!(rest[1], b'\'' | b'"' | b'%'));
+        if said
+            && !METADATA.contains(&&*word)
+            && let Some(near) = fx_source::meant(&word, METADATA.into_iter())
+        {
+            let span = Span::new(id, at as u32, (at + length) as u32);
+            found.push(
+                Diagnostic::error("chef-metadata", format!("unknown word '{word}' in metadata"))
+                    .label(span, "")
+                    .help(format!("did you mean '{near}'?")),
+            );
+        }
+        at += line.len();
     }
     found
 }
@@ -110,19 +177,20 @@ fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<D
         let name = words.last().map(|word| word.to_string_lossy().into_owned());
         argv.extend(words);
         let spec = Spec { cwd: Some(stage.host.cwd()), ..Spec::argv(argv) };
-        let mut fatal = None;
         let mut on_line = |line: Line<'_>| {
             let text = String::from_utf8_lossy(line.bytes).into_owned();
             let Ok(told) = serde_json::from_str::<J>(&text) else { return };
-            if let Some(failure) = told["failure"].as_str() {
-                fatal = Some(failure.to_owned());
+            let new = if told["failure"].is_string() {
+                failure(stage, &told, name.as_deref())
+            } else if told["finding"].is_string() {
+                finding(stage, &told)
+            } else {
                 return;
-            }
-            if told["finding"].is_null() {
-                return;
-            }
-            let new = finding(stage, &told);
-            if !found.iter().any(|old| old.message == new.message) {
+            };
+            let same = |old: &Diagnostic| {
+                old.message == new.message && place(stage, old) == place(stage, &new)
+            };
+            if !found.iter().any(same) {
                 found.push(new);
             }
         };
@@ -130,12 +198,8 @@ fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<D
             Some(sandbox) => sandbox.run_streaming(&stage.host, &spec, &mut on_line),
             None => Commands::run_streaming(&*stage.host, &spec, &mut on_line),
         };
-        if let (Ok(ended), Some(fatal)) = (ended, fatal)
-            && ended.exit.code() != 0
-        {
-            let name = name.unwrap_or_default();
-            let text = format!("{name} does not compile on this machine: {fatal}");
-            found.push(Diagnostic::warning("chef-compile", text));
+        if let Err(error) = ended {
+            found.push(Diagnostic::warning("chef-compile", error.to_string()));
         }
     }
 }
@@ -232,10 +296,40 @@ pub(crate) fn collection(
     }
 }
 
+fn place(stage: &Stage, found: &Diagnostic) -> Option<Location> {
+    found.primary().map(|span| stage.sources.location(span))
+}
+
+/// Why a recipe does not compile, as JSON: an error where its own code is the reason, a warning
+/// where it lacks something that this machine does not have.
+fn failure(stage: &Stage, told: &J, recipe: Option<&str>) -> Diagnostic {
+    let message = told["failure"].as_str().unwrap_or_default();
+    let placed = told["labels"].as_array().is_some_and(|labels| !labels.is_empty());
+    let missing = told["missing"].as_bool().unwrap_or(false);
+    let out = if placed && !missing {
+        Diagnostic::error("chef-compile", message)
+    } else {
+        let name = recipe.unwrap_or_default();
+        let text = format!("{name} does not compile on this machine: {message}");
+        Diagnostic::warning("chef-compile", text)
+    };
+    labelled(stage, told, out)
+}
+
 /// A finding as JSON, with its lines.
 fn finding(stage: &Stage, told: &J) -> Diagnostic {
+    let message = told["message"].as_str().unwrap_or_default();
+    let out = match told["finding"].as_str() {
+        Some("chef-missing-file") => Diagnostic::error("chef-missing-file", message),
+        Some("chef-missing-resource") => Diagnostic::error("chef-missing-resource", message),
+        _ => Diagnostic::warning("chef-two-passes", message),
+    };
+    labelled(stage, told, out)
+}
+
+/// Adds the places and the help of a finding.
+fn labelled(stage: &Stage, told: &J, mut out: Diagnostic) -> Diagnostic {
     let text = |value: &J| value.as_str().unwrap_or_default().to_owned();
-    let mut out = Diagnostic::warning("chef-two-passes", text(&told["message"]));
     for label in told["labels"].as_array().into_iter().flatten() {
         let file = text(&label["file"]);
         let Ok(bytes) = stage.host.read(Path::new(&file)) else { continue };
@@ -243,6 +337,8 @@ fn finding(stage: &Stage, told: &J) -> Diagnostic {
         let start: usize =
             bytes.split_inclusive(|byte| *byte == b'\n').take(line - 1).map(<[u8]>::len).sum();
         let rest = &bytes[start.min(bytes.len())..];
+        let blanks = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        let (start, rest) = (start + blanks, &rest[blanks..]);
         let end = start + rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
         let id = stage.sources.add(&file, bytes);
         out = out.label(Span::new(id, start as u32, end as u32), text(&label["text"]));
@@ -259,10 +355,13 @@ fn run_lists(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Vec<OsStr
     if target.extension().is_some_and(|extension| extension == "rb") {
         return vec![vec![target.into()]];
     }
-    let one = stage.host.stat(&target.join("metadata.rb")).is_ok();
+    let has = |name: &str| stage.host.stat(&target.join(name)).is_ok();
+    let one = has("metadata.rb") || has("recipes");
     let parent = match target.parent() {
         Some(parent) if one => parent.to_path_buf(),
-        _ => target.join("cookbooks"),
+        // A repository has a folder of cookbooks; another directory is one.
+        _ if has("cookbooks") => target.join("cookbooks"),
+        _ => target.to_path_buf(),
     };
     let with = |list: String| -> Vec<OsString> {
         vec!["--cookbook-path".into(), parent.clone().into(), "-o".into(), list.into()]
@@ -302,20 +401,4 @@ fn run_lists(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Vec<OsStr
         lists.extend(recipes.into_iter().map(|recipe| with(format!("recipe[{name}::{recipe}]"))));
     }
     lists
-}
-
-/// The recipe itself, or every Ruby file below a directory, in byte order of their paths.
-fn files(stage: &Stage, target: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut todo = vec![target.to_path_buf()];
-    while let Some(path) = todo.pop() {
-        if path.extension().is_some_and(|extension| extension == "rb") {
-            found.push(path);
-        } else if stage.host.lstat(&path).is_ok_and(|meta| meta.is_dir()) {
-            let entries = stage.host.list(&path).unwrap_or_default();
-            todo.extend(entries.into_iter().map(|entry| path.join(entry.name)));
-        }
-    }
-    found.sort();
-    found
 }

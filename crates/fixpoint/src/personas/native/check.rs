@@ -3,7 +3,7 @@
 
 use fx_engine::{Event, Level, Sink};
 use fx_host::{OsHost, Sandbox, SandboxOptions};
-use fx_source::{Color, Diagnostic, SourceMap, render_json, render_sarif, render_text};
+use fx_source::{Color, Diagnostic, Severity, SourceMap, render_json, render_sarif, render_text};
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
@@ -20,6 +20,7 @@ use crate::{exit, terminal};
 #[command(after_help = "\
 Examples:
   fixpoint check site.cf modules/*.cf
+  fixpoint check control-repo/
   fixpoint check --format sarif site.pp > findings.sarif")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -109,7 +110,8 @@ fn one(args: &Args, target: &Path, commands: Commands) -> Checked {
     let run = commands == Commands::Run;
     let stage = if run { Stage::new(stop) } else { Stage::looking(stop) };
     let name = target.display().to_string();
-    let language = match language::of(&*stage.host, target) {
+    let known = language::language_of_tree(&stage, target);
+    let language = match known.map_or_else(|| language::of(&*stage.host, target), Ok) {
         Ok(language) => language,
         Err(reason) => {
             return Checked { name, stage, found: Vec::new(), code: failed(reason) };
@@ -119,11 +121,30 @@ fn one(args: &Args, target: &Path, commands: Commands) -> Checked {
     let sink: Rc<dyn Sink> = Rc::<Said>::clone(&said);
     stage.run.ledger.watch(sink);
     let leave = commands == Commands::Leave;
-    let (ended, mut found) = language::check(&stage, language, target, &args.policy, leave);
-    found.extend(said.0.borrow_mut().drain(..));
-    let wrong =
-        ended != exit::OK || found.iter().any(|found| found.severity == fx_source::Severity::Error);
+    let (ended, found) = language::check(&stage, language, target, &args.policy, leave);
+    let found = in_order(&stage, found, said.0.take());
+    let wrong = ended != exit::OK || found.iter().any(|found| found.severity == Severity::Error);
     Checked { name, stage, found, code: if wrong { exit::ERROR } else { exit::OK } }
+}
+
+/// Findings by file and place. What was reported through the record only repeats errors
+/// that were found otherwise; and that there are errors need not be said beside them.
+fn in_order(stage: &Stage, found: Vec<Diagnostic>, said: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let wrong = |one: &Diagnostic| one.severity == Severity::Error;
+    let repeats = found.iter().any(wrong);
+    let placed = said.iter().any(|one| wrong(one) && one.primary().is_some());
+    let kept = said
+        .into_iter()
+        .filter(|one| !wrong(one) || (!repeats && (!placed || one.primary().is_some())));
+    let mut all: Vec<Diagnostic> = found.into_iter().chain(kept).collect();
+    all.sort_by_cached_key(|one| {
+        one.primary().map(|span| {
+            let at = stage.sources.location(span);
+            (at.file, at.line, at.column)
+        })
+    });
+    all.dedup();
+    all
 }
 
 fn told(args: &Args, checked: &[Checked]) -> u8 {
