@@ -139,9 +139,12 @@ pub(super) fn erb(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     Some(Diagnostic::error("erb-syntax", message).label(Span::new(id, start, end), ""))
 }
 
+/// The Ruby of a template, and where its parts stand: in the Ruby, and in the template.
+type RubyOf = (Vec<u8>, Vec<(usize, usize)>);
+
 /// The Ruby of a template, each byte where it stands in the template, and the tags that print; where a tag is not
 /// closed, its place.
-fn ruby_of(text: &[u8]) -> Result<(Vec<u8>, Vec<(usize, usize)>), usize> {
+fn ruby_of(text: &[u8]) -> Result<RubyOf, usize> {
     let mut printed = Vec::new();
     let blank = |byte: u8| if byte == b'\n' { b'\n' } else { b' ' };
     let mut code: Vec<u8> = text.iter().copied().map(blank).collect();
