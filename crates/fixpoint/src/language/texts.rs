@@ -139,7 +139,7 @@ pub(super) fn erb(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     Some(Diagnostic::error("erb-syntax", message).label(Span::new(id, start, end), ""))
 }
 
-/// The Ruby of a template, and where its parts stand: in the Ruby, and in the template.
+/// Ruby in place of a template, and the places of the tags that print.
 type RubyOf = (Vec<u8>, Vec<(usize, usize)>);
 
 /// The Ruby of a template, each byte where it stands in the template, and the tags that print; where a tag is not
