@@ -1,10 +1,10 @@
 #!/bin/bash
-# Applies the examples of modules' README files twice with two programs, each in its own throw-away copy of the
+# Applies a small manifest for each of some public modules twice with two programs, each in its own throw-away copy of the
 # machine, and compares lines, exit codes and the files that are left.
 #
 #   run.sh ISOLATE MODULES PUPPET-A PUPPET-B [CASE ...]
 #
-# ISOLATE is suites' isolate.sh, MODULES a directory of modules; the results are in $OUT (or ./out).
+# ISOLATE DIR COMMAND … runs a command in a throw-away copy of the machine in which only DIR is real; MODULES is a directory of modules; the results are in $OUT (or ./out).
 set -u
 isolate=$1 modules=$2 first=$3 second=$4
 shift 4

@@ -1,0 +1,1 @@
+class { 'motd': content => "a line\n" }

@@ -1,0 +1,1 @@
+class { 'ssh::client': ensure => 'absent', storeconfigs_enabled => false, options => { 'Host *.case.test' => { 'User' => 'case' } } }

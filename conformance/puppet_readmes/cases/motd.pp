@@ -1,1 +1,0 @@
-class { 'motd': content => "Hello world!\n" }
