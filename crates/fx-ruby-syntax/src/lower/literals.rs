@@ -6,6 +6,17 @@ use crate::ast::{Kind, N};
 use crate::lower::expr::cast;
 use crate::lower::{Lower, leak_slice};
 
+/// The flags of a regular expression, as the runtime numbers them. Four kinds of nodes have them.
+macro_rules! flags {
+    ($n:expr) => {
+        u32::from($n.is_ignore_case())
+            | u32::from($n.is_extended()) << 1
+            | u32::from($n.is_multi_line()) << 2
+            | u32::from($n.is_utf_8()) << 4
+            | u32::from($n.is_ascii_8bit()) << 5
+    };
+}
+
 impl Lower<'_> {
     /// Numbers, texts and expressions that stand for themselves.
     pub(super) fn literal(&mut self, node: &P<'_>, at: u32) -> Option<N> {
@@ -67,50 +78,26 @@ impl Lower<'_> {
             }
             P::RegularExpressionNode { .. } => {
                 let n = cast!(node, as_regular_expression_node);
-                let flags = regex_flags(
-                    n.is_ignore_case(),
-                    n.is_extended(),
-                    n.is_multi_line(),
-                    n.is_ascii_8bit(),
-                    n.is_utf_8(),
-                );
+                let flags = flags!(n);
                 let text = self.string(at, n.unescaped(), 0, false);
                 self.regex(at, vec![text], flags, true)
             }
             P::InterpolatedRegularExpressionNode { .. } => {
                 let n = cast!(node, as_interpolated_regular_expression_node);
-                let flags = regex_flags(
-                    n.is_ignore_case(),
-                    n.is_extended(),
-                    n.is_multi_line(),
-                    n.is_ascii_8bit(),
-                    n.is_utf_8(),
-                );
+                let flags = flags!(n);
                 let parts = self.parts(&n.parts());
                 self.regex(at, parts, flags, n.is_once())
             }
             P::MatchLastLineNode { .. } => {
                 let n = cast!(node, as_match_last_line_node);
-                let flags = regex_flags(
-                    n.is_ignore_case(),
-                    n.is_extended(),
-                    n.is_multi_line(),
-                    n.is_ascii_8bit(),
-                    n.is_utf_8(),
-                );
+                let flags = flags!(n);
                 let text = self.string(at, n.unescaped(), 0, false);
                 let regex = self.regex(at, vec![text], flags, true);
                 self.node(at, Kind::MatchLast(regex))
             }
             P::InterpolatedMatchLastLineNode { .. } => {
                 let n = cast!(node, as_interpolated_match_last_line_node);
-                let flags = regex_flags(
-                    n.is_ignore_case(),
-                    n.is_extended(),
-                    n.is_multi_line(),
-                    n.is_ascii_8bit(),
-                    n.is_utf_8(),
-                );
+                let flags = flags!(n);
                 let parts = self.parts(&n.parts());
                 let regex = self.regex(at, parts, flags, n.is_once());
                 self.node(at, Kind::MatchLast(regex))
@@ -186,8 +173,4 @@ impl Lower<'_> {
             _ => return None,
         })
     }
-}
-
-fn regex_flags(i: bool, x: bool, m: bool, n: bool, u: bool) -> u32 {
-    u32::from(i) | u32::from(x) << 1 | u32::from(m) << 2 | u32::from(n) << 5 | u32::from(u) << 4
 }
