@@ -204,7 +204,7 @@ fn left_out() -> Vec<LeftOut> {
 }
 
 pub(crate) use chef::collection as chef_collection;
-pub(crate) use files::language as language_of_tree;
+pub(crate) use files::{NOT_CHECKED, language as language_of_tree};
 
 /// What is wrong with the texts of a target: a code, and what was not reported through the record.
 /// Without functions those that run commands are not called, and their values are not known.
@@ -235,8 +235,7 @@ fn check_text(stage: &Stage, file: &Path) -> Option<Diagnostic> {
     let text = match stage.host.read_limited(file, fx_host::limits::POLICY) {
         Ok(text) => text,
         Err(error) => {
-            let message = error.to_string();
-            stage.run.ledger.message(Level::Error, &message, &Origin::default());
+            files::not_checked(stage, &error.to_string());
             return None;
         }
     };

@@ -141,3 +141,19 @@ fn what_cannot_be_looked_at_is_not_taken_for_gone() {
     }
     assert!(dir.path().join("real/f").exists());
 }
+
+#[test]
+fn a_check_that_root_refuses_to_read_is_no_success() {
+    use std::os::unix::fs::PermissionsExt;
+    if !is_root() {
+        eprintln!("SKIPPED: only root refuses to read");
+        return;
+    }
+    let dir = tempfile::tempdir().expect("there is room");
+    cookbook(dir.path(), GOOD);
+    let recipe = dir.path().join("cookbooks/seed/recipes/default.rb");
+    std::fs::set_permissions(&recipe, PermissionsExt::from_mode(0o666)).expect("it is ours");
+    let (code, out, err) = run(dir.path(), &["check", "cookbooks/seed"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(err.contains("error[chef-compile]") && err.contains("refusing to read"), "{err}");
+}

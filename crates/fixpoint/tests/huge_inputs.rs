@@ -102,3 +102,28 @@ fn output_of_a_command_is_cut_with_a_mark() {
     assert!(report.contains("1990000 more lines are not shown"));
     assert!(report.len() < 10_000_000, "{}", report.len());
 }
+
+#[test]
+fn what_a_check_of_a_directory_cannot_read_is_an_error_beside_others() {
+    let kinds = [("manifests", "pp", "notify { 'a': "), ("policy", "cf", "bundle agent a {")];
+    for (folder, ending, broken) in kinds {
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join(folder);
+        fs::create_dir(&inner).unwrap();
+        fs::write(inner.join(format!("broken.{ending}")), broken).unwrap();
+        let huge = fs::File::create(inner.join(format!("huge.{ending}"))).unwrap();
+        huge.set_len(20 << 30).unwrap();
+        let pipe = inner.join(format!("pipe.{ending}"));
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+            .arg("check")
+            .arg(if ending == "cf" { &inner } else { dir.path() })
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        for expected in ["broken.", "is larger than", "is no regular file"] {
+            assert_eq!(text.matches(expected).count(), 1, "{ending}, {expected}: {text}");
+        }
+    }
+}

@@ -115,7 +115,7 @@ fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     if machine.request.options.contains_key("findings") {
         let missing = text(vm, a, 5)?.is_some();
         let line = serde_json::json!({
-            "failure": shown, "labels": labels(text(vm, a, 3)?), "help": text(vm, a, 4)?,
+            "failure": shown, "class": class, "labels": labels(text(vm, a, 3)?), "help": text(vm, a, 4)?,
             "missing": missing,
         });
         machine.console.borrow_mut().print(&format!("{line}\n"));

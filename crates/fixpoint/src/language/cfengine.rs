@@ -36,9 +36,11 @@ pub(super) fn check(
         .collect();
     let mut ids = Vec::new();
     for file in &files {
-        // What cannot be read is reported by the evaluation.
-        if let Ok(text) = stage.host.read_limited(file, fx_host::limits::POLICY) {
-            ids.push(stage.sources.add(&file.display().to_string(), text));
+        match stage.host.read_limited(file, fx_host::limits::POLICY) {
+            Ok(text) => ids.push(stage.sources.add(&file.display().to_string(), text)),
+            Err(error) if whole => files::not_checked(stage, &error.to_string()),
+            // A file by itself is reported by the evaluation.
+            Err(_) => {}
         }
     }
     let mut found = if whole {

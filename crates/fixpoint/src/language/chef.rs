@@ -161,6 +161,9 @@ fn metadata(stage: &Stage, file: &Path) -> Vec<Diagnostic> {
     found
 }
 
+/// Classes of the client's failures before it reads a recipe.
+const REFUSALS: [&str; 2] = ["Configuration error", "Chef::Exceptions::ConfigurationError"];
+
 /// Compiles each recipe by itself and adds what is found.
 fn compiled(stage: &Stage, target: &Path, policy: &PolicyArgs, found: &mut Vec<Diagnostic>) {
     // Inside a locked copy there is no other to be made, and none is needed.
@@ -306,7 +309,9 @@ fn failure(stage: &Stage, told: &J, recipe: Option<&str>) -> Diagnostic {
     let message = told["failure"].as_str().unwrap_or_default();
     let placed = told["labels"].as_array().is_some_and(|labels| !labels.is_empty());
     let missing = told["missing"].as_bool().unwrap_or(false);
-    let out = if placed && !missing {
+    // What root refuses to read was not checked at all.
+    let refused = told["class"].as_str().is_some_and(|class| REFUSALS.contains(&class));
+    let out = if refused || placed && !missing {
         Diagnostic::error("chef-compile", message)
     } else {
         let name = recipe.unwrap_or_default();

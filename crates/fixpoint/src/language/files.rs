@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use fx_host::{Env, Files};
+use fx_source::Origin;
 
 use super::Language;
 use crate::stage::Stage;
@@ -14,6 +15,17 @@ const LEFT_OUT: [&str; 8] =
 /// Most files that are looked at.
 const MOST: usize = 100_000;
 
+/// How the names of policy end.
+const POLICY: [&str; 5] = ["cf", "pp", "epp", "rb", "erb"];
+
+/// The note that a file could not be looked at.
+pub(crate) const NOT_CHECKED: &str = "check.not-checked";
+
+/// Notes what could not be looked at: nobody may take it for right.
+pub(super) fn not_checked(stage: &Stage, why: &str) {
+    stage.run.ledger.note(NOT_CHECKED, &[("text".into(), why.into())], &Origin::default());
+}
+
 /// Every file below a directory in the order of its path; a file is itself.
 pub(super) fn below(stage: &Stage, target: &Path) -> Vec<PathBuf> {
     let full: PathBuf = stage.host.cwd().join(target).components().collect();
@@ -23,19 +35,40 @@ pub(super) fn below(stage: &Stage, target: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut todo = vec![full];
     while let Some(dir) = todo.pop() {
-        for entry in stage.host.list(&dir).unwrap_or_default() {
+        let entries = match stage.host.list(&dir) {
+            Ok(entries) => entries,
+            Err(error) => {
+                not_checked(stage, &error.to_string());
+                continue;
+            }
+        };
+        for entry in entries {
             let path = dir.join(&entry.name);
             let name = entry.name.to_string_lossy();
             // A link leads to what is looked at elsewhere, or out of the policy.
-            let Ok(meta) = stage.host.lstat(&path) else { continue };
+            let meta = match stage.host.lstat(&path) {
+                Ok(meta) => meta,
+                Err(error) => {
+                    not_checked(stage, &error.to_string());
+                    continue;
+                }
+            };
             if meta.is_dir() {
                 let fixtures = name == "fixtures" && dir.ends_with("spec");
                 if !LEFT_OUT.contains(&&*name) && !fixtures {
                     todo.push(path);
                 }
-            } else if meta.is_file() && found.len() < MOST {
+            } else if meta.is_file() {
                 found.push(path);
+            } else if !meta.is_symlink() && POLICY.contains(&ending(&path)) {
+                let path = fx_source::visible_path(path.as_os_str().as_encoded_bytes());
+                not_checked(stage, &format!("'{path}' is no regular file"));
             }
+        }
+        if found.len() > MOST {
+            not_checked(stage, &format!("there are more than {MOST} files; check a part of them"));
+            found.truncate(MOST);
+            break;
         }
     }
     found.sort();

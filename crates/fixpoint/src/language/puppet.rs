@@ -41,9 +41,7 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
                 let machine = machines.entry(modulepath.clone()).or_insert_with(|| stage.puppet());
                 found.extend(check_manifest(stage, machine, modulepath, &file, text));
             }
-            Err(error) => {
-                stage.run.ledger.message(Level::Error, &error.to_string(), &Origin::default());
-            }
+            Err(error) => files::not_checked(stage, &error.to_string()),
         }
     }
     found

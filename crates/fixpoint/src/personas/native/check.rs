@@ -5,6 +5,7 @@ use fx_engine::{Event, Level, Sink};
 use fx_host::{OsHost, Sandbox, SandboxOptions};
 use fx_source::{Color, Diagnostic, Severity, SourceMap, render_json, render_sarif, render_text};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -122,10 +123,13 @@ fn one(args: &Args, target: &Path, commands: Commands) -> Checked {
     stage.run.ledger.watch(sink);
     let leave = commands == Commands::Leave;
     let (ended, found) = language::check(&stage, language, target, &args.policy, leave);
-    let found = in_order(&stage, found, said.0.take());
+    let found = in_order(&stage, found, said.found.take());
     let wrong = ended != exit::OK || found.iter().any(|found| found.severity == Severity::Error);
     Checked { name, stage, found, code: if wrong { exit::ERROR } else { exit::OK } }
 }
+
+/// The code of a finding about a file that could not be looked at. No other finding repeats it.
+const NOT_CHECKED: &str = "not-checked";
 
 /// Findings by file and place. What was reported through the record only repeats errors
 /// that were found otherwise; and that there are errors need not be said beside them.
@@ -133,9 +137,10 @@ fn in_order(stage: &Stage, found: Vec<Diagnostic>, said: Vec<Diagnostic>) -> Vec
     let wrong = |one: &Diagnostic| one.severity == Severity::Error;
     let repeats = found.iter().any(wrong);
     let placed = said.iter().any(|one| wrong(one) && one.primary().is_some());
-    let kept = said
-        .into_iter()
-        .filter(|one| !wrong(one) || (!repeats && (!placed || one.primary().is_some())));
+    let kept = said.into_iter().filter(|one| {
+        let is_alone = !repeats && (!placed || one.primary().is_some());
+        !wrong(one) || one.code == NOT_CHECKED || is_alone
+    });
     let mut all: Vec<Diagnostic> = found.into_iter().chain(kept).collect();
     all.sort_by_cached_key(|one| {
         one.primary().map(|span| {
@@ -179,10 +184,15 @@ fn shown(stage: &Stage, args: &Args, found: &[Diagnostic]) -> String {
 
 /// What a language says through its record instead of returning it.
 #[derive(Default)]
-struct Said(RefCell<Vec<Diagnostic>>);
+struct Said {
+    found: RefCell<Vec<Diagnostic>>,
+    /// Messages without a place.
+    unplaced: RefCell<BTreeSet<String>>,
+}
 
 impl Sink for Said {
     fn event(&self, event: &Event<'_>) {
+        let mut code = "policy";
         let (make, text, origin): (fn(&'static str, String) -> Diagnostic, _, _) = match event {
             Event::Message { level: Level::Error, text, origin, .. } => {
                 (Diagnostic::error, (*text).to_owned(), origin)
@@ -196,12 +206,26 @@ impl Sink for Said {
                 };
                 (Diagnostic::error, text.to_string(), origin)
             }
+            Event::Note { code: language::NOT_CHECKED, fields, origin } => {
+                code = NOT_CHECKED;
+                let text = fields.iter().find(|(name, _)| name == "text");
+                (
+                    Diagnostic::error,
+                    text.map(|(_, text)| text.to_string()).unwrap_or_default(),
+                    origin,
+                )
+            }
             _ => return,
         };
-        let mut diagnostic = make("policy", text);
+        let mut diagnostic = make(code, text);
         if let Some(span) = origin.span {
             diagnostic = diagnostic.label(span, "");
         }
-        self.0.borrow_mut().push(diagnostic);
+        // A directory is walked more than once, and says the same again.
+        let is_new =
+            origin.span.is_some() || self.unplaced.borrow_mut().insert(diagnostic.message.clone());
+        if is_new {
+            self.found.borrow_mut().push(diagnostic);
+        }
     }
 }
