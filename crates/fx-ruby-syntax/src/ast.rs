@@ -3,7 +3,7 @@
 //! Sites (calls, constants, instance variables) carry cells for caches, which only the
 //! runtime reads and writes.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use crate::Sym;
 use crate::image::Stored;
@@ -102,6 +102,9 @@ pub struct Args {
     pub simple: bool,
 }
 
+/// The cached method of a call site does more than to read or write an instance variable.
+pub const NO_SLOT: u32 = u32::MAX;
+
 /// A call site.
 pub struct Call {
     /// Receiver; none for self.
@@ -124,6 +127,8 @@ pub struct Call {
     pub c_epoch: Cell<u32>,
     /// Cached method.
     pub c_meth: Cell<u32>,
+    /// Where the cached method reads or writes an instance variable, [`NO_SLOT`] for any other.
+    pub c_slot: Cell<u32>,
     /// Byte offset.
     pub pos: u32,
 }
@@ -147,6 +152,8 @@ pub enum Op {
     And,
     Or,
     Shr,
+    Xor,
+    Cmp,
 }
 
 /// What can be assigned in a multiple assignment or a rescue clause.
@@ -200,6 +207,21 @@ pub struct InClause {
     pub pat: Pat,
     pub guard: Option<N>,
     pub body: N,
+}
+
+/// What the runtime knows about a `case` with literals: the clause for each small integer.
+#[derive(Default)]
+pub struct CaseSite {
+    /// Empty when no clause has anything but small integers; worked out on the first run.
+    pub jump: OnceCell<Option<Jump>>,
+}
+
+/// Clauses of a `case` by the integer they are for.
+pub struct Jump {
+    /// The first integer that has a clause.
+    pub low: i64,
+    /// The body for each integer from there on.
+    pub bodies: Vec<Option<N>>,
 }
 
 /// Clause of `case … when`.
@@ -369,7 +391,7 @@ pub enum Kind {
     While(N, N, bool, bool),
     For(&'static Target, N, N),
     Seq(&'static [N]),
-    Case(N, u32, &'static [WhenClause], N),
+    Case(N, &'static CaseSite, &'static [WhenClause], N),
     CaseBare(&'static [WhenClause], N),
     CaseIn(N, &'static [InClause], Option<N>),
     MatchPat(N, &'static Pat),
@@ -377,6 +399,8 @@ pub enum Kind {
     /// `/(?<a>..)/ =~ x` with the locals it sets.
     MatchWrite(N, &'static [(Sym, Var)]),
     Masgn(&'static Multi, N),
+    /// As many plain variables as values, and nobody uses the array.
+    Spread(&'static Multi, &'static [N]),
     Begin(&'static Begin),
     Def(&'static DefNode),
     Class(&'static ClassNode),

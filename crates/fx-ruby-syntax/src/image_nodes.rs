@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use crate::Sym;
 use crate::ast::{
-    Args, Begin, Blk, Call, ClassNode, Code, CodeKind, ConstScope, ConstSite, DefNode, InClause,
-    IvarSite, Kind, KwParam, Multi, Node, Op, OptParam, Params, Pat, PatRest, RegexLit, Rescue,
-    StrLit, Target, Var, WhenClause,
+    Args, Begin, Blk, Call, CaseSite, ClassNode, Code, CodeKind, ConstScope, ConstSite, DefNode,
+    InClause, IvarSite, Kind, KwParam, Multi, NO_SLOT, Node, Op, OptParam, Params, Pat, PatRest,
+    RegexLit, Rescue, StrLit, Target, Var, WhenClause,
 };
 use crate::image::{Reader, Writer, get_body, put_body};
 use crate::lower::{leak, leak_slice};
@@ -168,8 +168,16 @@ impl Store for Call {
             c_class: Cell::new(u32::MAX),
             c_epoch: Cell::new(0),
             c_meth: Cell::new(0),
+            c_slot: Cell::new(NO_SLOT),
             pos: Store::get(r),
         }
+    }
+}
+
+impl Store for CaseSite {
+    fn put(&self, _: &mut Writer) {}
+    fn get(_: &mut Reader<'_>) -> CaseSite {
+        CaseSite::default()
     }
 }
 
@@ -332,7 +340,7 @@ variants! { Var { 0 Stack(a), 1 Env(a, b), _ Var::Stack(0) } }
 variants! { Blk { 0 None, 1 Pass(a), 2 Code(a), _ Blk::None } }
 variants! { Op {
     0 Add, 1 Sub, 2 Mul, 3 Div, 4 Mod, 5 Lt, 6 Le, 7 Gt, 8 Ge, 9 Eq, 10 Ne, 11 Index, 12 Shl,
-    13 And, 14 Or, 15 Shr, _ Op::Add
+    13 And, 14 Or, 15 Shr, 16 Xor, 17 Cmp, _ Op::Add
 } }
 variants! { Target {
     0 Var(a), 1 Ivar(a), 2 Gvar(a), 3 Cvar(a), 4 Const(a, b), 5 Send(a), 6 Multi(a),
@@ -361,7 +369,7 @@ variants! { Kind {
     60 Module(a), 61 SClass(a, b), 62 Lambda(a), 63 Return(a), 64 Break(a), 65 Next(a),
     66 LoopBreak(a), 67 LoopNext(a), 68 Redo, 69 LoopRedo, 70 Retry, 71 Alias(a, b),
     72 GAlias(a, b), 73 Undef(a), 74 FlipFlop(a, b, c), 75 PostExe(a, b), 76 Defined(a),
-    77 File, 78 Encoding, 79 SafeSeq(a, b), _ Kind::Nil,
+    77 File, 78 Encoding, 79 SafeSeq(a, b), 80 Spread(a, b), _ Kind::Nil,
     // Only a tree that came from an image has these, and such a tree is not written.
     Kind::Stored(_) => {}
 } }

@@ -430,6 +430,7 @@ impl Lower<'_> {
             c_class: Cell::new(u32::MAX),
             c_epoch: Cell::new(0),
             c_meth: Cell::new(0),
+            c_slot: Cell::new(crate::ast::NO_SLOT),
             pos,
         }
     }

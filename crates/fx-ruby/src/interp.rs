@@ -12,12 +12,14 @@ pub(crate) mod compiled;
 mod define;
 mod defined;
 mod flip_flop;
+mod hot;
 mod load;
 mod mismatch;
 mod multi;
 pub(crate) use load::{SHIPPED, to_path};
 mod pattern;
 pub(crate) mod refine;
+mod site;
 mod super_call;
 
 pub(crate) use block::Over;
@@ -28,12 +30,31 @@ use crate::object::c;
 use crate::value::{FALSE, FIX_MAX, FIX_MIN, NIL, TRUE, UNDEF, Value};
 use crate::vm::{Pending, R, Unwind, Vm};
 
-/// What eval needs at every node: where locals are, and self.
+/// What eval needs at every node: where locals are, and self. Two words, so that it travels in
+/// registers and not through memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Fp {
-    pub base: u32,
-    pub env: u32,
+    places: u64,
     pub me: Value,
+}
+
+impl Fp {
+    #[inline(always)]
+    pub(crate) fn new(base: u32, env: u32, me: Value) -> Fp {
+        Fp { places: u64::from(base) | u64::from(env) << 32, me }
+    }
+
+    /// Where its locals begin on the value stack.
+    #[inline(always)]
+    pub(crate) fn base(self) -> u32 {
+        self.places as u32
+    }
+
+    /// The environment of captured variables, 0 for none.
+    #[inline(always)]
+    pub(crate) fn env(self) -> u32 {
+        (self.places >> 32) as u32
+    }
 }
 
 impl Vm {
@@ -49,9 +70,9 @@ impl Vm {
     /// Locals and small integers without a call of eval.
     #[expect(clippy::inline_always, reason = "measured on arithmetic loops")]
     #[inline(always)]
-    fn quick(&mut self, fp: Fp, node: N) -> R {
+    pub(crate) fn quick(&mut self, fp: Fp, node: N) -> R {
         match &node.kind {
-            Kind::LVar(slot) => Ok(self.stack[(fp.base + slot) as usize]),
+            Kind::LVar(slot) => Ok(self.stack[(fp.base() + slot) as usize]),
             Kind::Int(i) => Ok(Value::fix(*i)),
             _ => self.eval(fp, node),
         }
@@ -60,74 +81,52 @@ impl Vm {
     /// As [`Vm::quick`], and a local with a small integer too: what loops count and test by.
     #[expect(clippy::inline_always, reason = "measured on arithmetic loops")]
     #[inline(always)]
-    fn quick_step(&mut self, fp: Fp, node: N) -> R {
-        if let Kind::BinLI(op, slot, i, _) = &node.kind {
-            let l = self.stack[(fp.base + slot) as usize];
-            if l.is_fix()
-                && !self.redefined
-                && let Some(v) = int_step(*op, l.as_fix(), *i)
-            {
-                return Ok(v);
+    pub(crate) fn quick_step(&mut self, fp: Fp, node: N) -> R {
+        match &node.kind {
+            Kind::LVar(slot) => return Ok(self.stack[(fp.base() + slot) as usize]),
+            Kind::BinLI(op, slot, i, _) => {
+                let l = self.stack[(fp.base() + slot) as usize];
+                if l.is_fix()
+                    && !self.redefined
+                    && let Some(v) = int_step(*op, l.as_fix(), *i)
+                {
+                    return Ok(v);
+                }
             }
+            _ => {}
         }
         self.eval(fp, node)
     }
 
+    /// Finds the code of a node. What runs no other node is done here; all else is a call of its
+    /// own at the very end, so that this function needs no frame on the machine's stack.
     pub(crate) fn eval(&mut self, fp: Fp, node: N) -> R {
         match &node.kind {
-            Kind::LVar(slot) => Ok(self.stack[(fp.base + slot) as usize]),
+            Kind::LVar(slot) => Ok(self.stack[(fp.base() + slot) as usize]),
             Kind::Int(i) => Ok(Value::fix(*i)),
-            Kind::LSet(slot, value) => {
-                let v = self.quick_step(fp, value)?;
-                self.stack[(fp.base + slot) as usize] = v;
-                Ok(v)
-            }
+            Kind::LSet(slot, value) => self.eval_lset(fp, *slot, value),
             Kind::EVar(up, slot) => {
-                let env = self.env_at(fp.env, *up);
+                let env = self.env_at(fp.env(), *up);
                 Ok(self.heap.envs[env as usize].vars[*slot as usize])
             }
-            Kind::ESet(up, slot, value) => {
-                let v = self.eval(fp, value)?;
-                let env = self.env_at(fp.env, *up);
-                self.heap.envs[env as usize].vars[*slot as usize] = v;
-                Ok(v)
-            }
+            Kind::ESet(up, slot, value) => self.eval_eset(fp, *up, *slot, value),
             Kind::Zelf => Ok(fp.me),
             Kind::Nil => Ok(NIL),
             Kind::True => Ok(TRUE),
             Kind::False => Ok(FALSE),
             Kind::Sym(sym) => Ok(Value::sym(*sym)),
             Kind::Call(call) => self.eval_call(fp, call),
-            Kind::BinLI(op, slot, i, call) => {
-                let l = self.stack[(fp.base + slot) as usize];
+            Kind::BinLI(op, slot, i, _) => {
+                let l = self.stack[(fp.base() + slot) as usize];
                 if l.is_fix()
                     && !self.redefined
                     && let Some(v) = int_op(*op, l.as_fix(), *i)
                 {
                     return Ok(v);
                 }
-                self.bin_slow(*op, l, Value::fix(*i), call, fp)
+                self.bin_slow(fp, node, l, Value::fix(*i))
             }
-            Kind::Bin(op, l, r, call) => {
-                let l = self.quick(fp, l)?;
-                let r = match &r.kind {
-                    Kind::LVar(slot) => self.stack[(fp.base + slot) as usize],
-                    Kind::Int(i) => Value::fix(*i),
-                    Kind::Sym(sym) => Value::sym(*sym),
-                    // These run no code, so the left side needs no place on the stack.
-                    Kind::Str(_) | Kind::EVar(..) | Kind::Zelf => self.eval(fp, r)?,
-                    _ if l.is_heap() => self.eval_beside(fp, l, r)?,
-                    _ => self.quick_step(fp, r)?,
-                };
-                if l.is_fix()
-                    && r.is_fix()
-                    && !self.redefined
-                    && let Some(v) = int_op(*op, l.as_fix(), r.as_fix())
-                {
-                    return Ok(v);
-                }
-                self.bin_slow(*op, l, r, call, fp)
-            }
+            Kind::Bin(..) => self.eval_bin(fp, node),
             Kind::IVar(site) => {
                 if fp.me.is_obj() {
                     let obj = &self.heap.objects[fp.me.index()];
@@ -136,83 +135,32 @@ impl Vm {
                         return Ok(if v == UNDEF { NIL } else { v });
                     }
                 }
-                Ok(self.ivar_slow(fp.me, site))
+                self.ivar_slow(fp.me, site)
             }
-            Kind::ISet(site, value) => {
-                let v = self.eval(fp, value)?;
-                if fp.me.is_obj() {
-                    let obj = &mut self.heap.objects[fp.me.index()];
-                    if obj.class == site.class.get()
-                        && !obj.frozen
-                        && let Some(slot) = obj.ivars.get_mut(site.slot.get() as usize)
-                    {
-                        *slot = v;
-                        return Ok(v);
-                    }
-                }
-                self.iset_slow(fp.me, site, v)?;
-                Ok(v)
-            }
-            Kind::Seq(nodes) => self.each_of(fp, nodes),
+            Kind::ISet(site, value) => self.eval_iset(fp, site, value),
+            Kind::Seq(nodes) => self.eval_seq(fp, nodes),
             Kind::If(test, yes, no) | Kind::Ternary(test, yes, no) => {
-                if self.eval(fp, test)?.truthy() { self.eval(fp, yes) } else { self.eval(fp, no) }
+                self.eval_if(fp, test, yes, no)
             }
-            Kind::And(l, r) => {
-                let v = self.eval(fp, l)?;
-                if v.truthy() { self.eval(fp, r) } else { Ok(v) }
-            }
-            Kind::Or(l, r) => {
-                let v = self.eval(fp, l)?;
-                if v.truthy() { Ok(v) } else { self.eval(fp, r) }
-            }
-            Kind::Not(inner, call) => {
-                let v = self.eval(fp, inner)?;
-                if v.is_obj() || self.redefined {
-                    return self.not_slow(v, call, fp);
-                }
-                Ok(Value::bool(!v.truthy()))
-            }
-            Kind::Str(lit) => {
-                if lit.frozen {
-                    return Ok(self.frozen_literal(lit));
-                }
-                Ok(self.heap.string(c::STRING, std::borrow::Cow::Borrowed(lit.bytes), lit.enc))
-            }
-            Kind::Const(site) => {
-                let cref = self.frames[self.frames.len() - 1].cref;
-                if site.epoch.get() == self.const_epoch
-                    && site.cref.get() == std::ptr::from_ref(cref) as usize
-                    && let Some(v) = Value::from_bits(site.value.get())
-                {
-                    return Ok(v);
-                }
-                self.set_pos(node.pos);
-                self.const_slow(cref, site)
-            }
-            Kind::Array(nodes) => {
-                let start = self.stack.len();
-                for node in *nodes {
-                    let v = self.eval(fp, node)?;
-                    self.stack.push(v);
-                }
-                let items = self.stack[start..].to_vec();
-                self.stack.truncate(start);
-                Ok(self.heap.array(c::ARRAY, items))
-            }
+            Kind::And(l, r) => self.eval_and(fp, l, r),
+            Kind::Or(l, r) => self.eval_or(fp, l, r),
+            Kind::Not(inner, call) => self.eval_not(fp, inner, call),
+            Kind::Float(f) => match Value::flonum(*f) {
+                Some(v) => Ok(v),
+                None => self.eval_cold(fp, node),
+            },
+            Kind::Str(lit) => self.eval_str(lit),
+            Kind::Const(site) => self.eval_const(node, site),
+            Kind::Array(nodes) => self.eval_array(fp, nodes),
             Kind::While(test, body, _, last) => self.eval_while(fp, test, body, *last),
-            Kind::Yield(args) => {
-                self.set_pos(node.pos);
-                self.eval_yield(fp, args)
-            }
-            Kind::Return(value) => {
-                let v = self.eval(fp, value)?;
-                self.eval_return(v)
-            }
-            Kind::Next(value) => {
-                let v = self.eval(fp, value)?;
-                self.pending = Pending::Next(v);
-                Err(Unwind)
-            }
+            Kind::Yield(_) => self.eval_yield(fp, node),
+            Kind::Return(value) => self.eval_return_of(fp, value),
+            Kind::Next(value) => self.eval_next(fp, value),
+            Kind::DStr(parts) => self.eval_dstr(fp, parts),
+            Kind::Hash(pairs) => self.eval_pairs(fp, pairs),
+            Kind::Case(..) => self.eval_case(fp, node),
+            Kind::Begin(begin) => self.eval_begin(fp, begin),
+            Kind::Spread(multi, value) => self.eval_spread(fp, node, multi, value),
             _ => self.eval_cold(fp, node),
         }
     }
@@ -227,7 +175,7 @@ impl Vm {
     /// Statements in order; the value of the last.
     #[expect(clippy::inline_always, reason = "the body of every method and loop")]
     #[inline(always)]
-    fn each_of(&mut self, fp: Fp, nodes: &[N]) -> R {
+    pub(crate) fn each_of(&mut self, fp: Fp, nodes: &[N]) -> R {
         let mut last = NIL;
         for node in nodes {
             last = self.eval(fp, node)?;
@@ -235,6 +183,7 @@ impl Vm {
         Ok(last)
     }
 
+    #[inline(never)]
     fn eval_while(&mut self, fp: Fp, test: N, body: N, do_first: bool) -> R {
         // The statements of the body, spared the node that only holds them together.
         let statements: &[N] = match &body.kind {
@@ -298,14 +247,11 @@ impl Vm {
 
     /// Operators on anything but two small integers.
     #[inline(never)]
-    pub(crate) fn bin_slow(
-        &mut self,
-        op: Op,
-        l: Value,
-        r: Value,
-        call: &'static fx_ruby_syntax::ast::Call,
-        fp: Fp,
-    ) -> R {
+    pub(crate) fn bin_slow(&mut self, fp: Fp, node: N, l: Value, r: Value) -> R {
+        let (Kind::Bin(op, _, _, call) | Kind::BinLI(op, _, _, call)) = &node.kind else {
+            return Ok(NIL);
+        };
+        let op = *op;
         if !self.redefined {
             match op {
                 Op::Index
@@ -339,6 +285,10 @@ impl Vm {
                     return Ok(Value::bool(!self.str_equal(l, r)));
                 }
                 Op::Eq if l.is_nil() => return Ok(Value::bool(r.is_nil())),
+                Op::Shl if l.is_str() && self.heap.strings[l.index()].class == c::STRING => {
+                    self.set_pos(call.pos);
+                    return self.append(l, r);
+                }
                 _ if l.is_float() && (r.is_float() || r.is_fix()) => {
                     let x = self.heap.float_of(l);
                     let y = if r.is_fix() { r.as_fix() as f64 } else { self.heap.float_of(r) };
@@ -372,19 +322,19 @@ impl Vm {
             Op::Gt => Value::bool(x > y),
             Op::Ge => Value::bool(x >= y),
             Op::Eq => Value::bool(x == y),
+            Op::Cmp => Value::fix(x.partial_cmp(&y)? as i64),
             _ => return None,
         })
     }
 
     #[inline(never)]
-    fn not_slow(&mut self, v: Value, call: &'static fx_ruby_syntax::ast::Call, fp: Fp) -> R {
-        self.set_pos(call.pos);
-        let start = self.stack.len();
-        self.call_with(fp, call, v, start, NIL, false)
-    }
-
-    #[inline(never)]
     pub(crate) fn eval_return(&mut self, v: Value) -> R {
+        if let Some(frame) = self.frames.last()
+            && frame.code.kind == CodeKind::Method
+        {
+            self.pending = Pending::Return(frame.home, v);
+            return Err(Unwind);
+        }
         // The body of `class << x` returns from the method around it.
         let within = self.frames.iter().rposition(|f| f.code.kind != CodeKind::Class);
         let frame = self.frames[within.unwrap_or(self.frames.len() - 1)];
@@ -429,9 +379,27 @@ fn int_step(op: Op, x: i64, y: i64) -> Option<Value> {
     if (FIX_MIN..=FIX_MAX).contains(&sum) { Some(Value::fix(sum)) } else { None }
 }
 
+/// Operators on floats whose result needs no place on the heap.
+#[expect(clippy::inline_always, reason = "folds into the operator node")]
+#[inline(always)]
+pub(crate) fn flonum_op(op: Op, x: f64, y: f64) -> Option<Value> {
+    let made = match op {
+        Op::Add => x + y,
+        Op::Sub => x - y,
+        Op::Mul => x * y,
+        Op::Div => x / y,
+        Op::Lt => return Some(Value::bool(x < y)),
+        Op::Le => return Some(Value::bool(x <= y)),
+        Op::Gt => return Some(Value::bool(x > y)),
+        Op::Ge => return Some(Value::bool(x >= y)),
+        _ => return None,
+    };
+    Value::flonum(made)
+}
+
 #[expect(clippy::inline_always, reason = "folds into eval's two operator arms")]
 #[inline(always)]
-fn int_op(op: Op, x: i64, y: i64) -> Option<Value> {
+pub(crate) fn int_op(op: Op, x: i64, y: i64) -> Option<Value> {
     let fits = |i: i64| if (FIX_MIN..=FIX_MAX).contains(&i) { Some(Value::fix(i)) } else { None };
     match op {
         Op::Add => fits(x + y),
@@ -445,6 +413,10 @@ fn int_op(op: Op, x: i64, y: i64) -> Option<Value> {
         Op::Ne => Some(Value::bool(x != y)),
         Op::And => Some(Value::fix(x & y)),
         Op::Or => Some(Value::fix(x | y)),
+        Op::Xor => Some(Value::fix(x ^ y)),
+        Op::Cmp => Some(Value::fix(x.cmp(&y) as i64)),
+        Op::Index => Some(Value::fix(if y < 0 { 0 } else { x >> y.min(63) & 1 })),
+        Op::Shl if (0..62).contains(&y) && x << y >> y == x => fits(x << y),
         Op::Div if y != 0 => fits(x.div_euclid(y) - i64::from(y < 0 && x.rem_euclid(y) != 0)),
         Op::Mod if y != 0 => {
             let m = x % y;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use ruby_prism as p;
 
-use crate::ast::{Args, Blk, Call, Kind, N, Op, Pair};
+use crate::ast::{Args, Blk, Call, Kind, N, NO_SLOT, Op, Pair};
 use crate::lower::{Lower, leak, leak_slice};
 
 impl Lower<'_> {
@@ -28,6 +28,7 @@ impl Lower<'_> {
             c_class: Cell::new(u32::MAX),
             c_epoch: Cell::new(0),
             c_meth: Cell::new(0),
+            c_slot: Cell::new(NO_SLOT),
             pos,
         });
         self.fuse(pos, call, name)
@@ -225,6 +226,8 @@ pub(crate) fn operator(name: &[u8]) -> Option<Op> {
         b"&" => Op::And,
         b"|" => Op::Or,
         b">>" => Op::Shr,
+        b"^" => Op::Xor,
+        b"<=>" => Op::Cmp,
         _ => return None,
     })
 }

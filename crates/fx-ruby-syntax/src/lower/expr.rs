@@ -6,7 +6,9 @@ use ruby_prism as p;
 use ruby_prism::Node as P;
 
 use crate::Sym;
-use crate::ast::{Begin, ConstScope, ConstSite, Kind, N, RegexLit, Rescue, StrLit, WhenClause};
+use crate::ast::{
+    Begin, CaseSite, ConstScope, ConstSite, Kind, N, RegexLit, Rescue, StrLit, Target, WhenClause,
+};
 use crate::lower::{Lower, leak, leak_slice};
 
 macro_rules! cast {
@@ -27,11 +29,29 @@ impl Lower<'_> {
     pub(crate) fn statements(&mut self, node: &p::StatementsNode<'_>) -> N {
         let body = node.body();
         let mut nodes: Vec<N> = body.iter().map(|n| self.expr(&n)).collect();
+        let last = nodes.len().saturating_sub(1);
+        for node in &mut nodes[..last] {
+            *node = self.unused(node);
+        }
         match nodes.len() {
             0 => self.nil(node.location().start()),
             1 => nodes.remove(0),
             _ => self.node(node.location().start(), Kind::Seq(leak_slice(nodes))),
         }
+    }
+
+    /// A statement whose value nobody uses: `a, b = c, d` needs no array.
+    fn unused(&self, node: N) -> N {
+        if let Kind::Masgn(multi, value) = &node.kind
+            && let Kind::Array(values) = &value.kind
+            && multi.rest.is_none()
+            && multi.post.is_empty()
+            && multi.pre.len() == values.len()
+            && multi.pre.iter().all(|target| matches!(target, Target::Var(_) | Target::Ivar(_)))
+        {
+            return self.node(node.pos, Kind::Spread(multi, values));
+        }
+        node
     }
 
     pub(crate) fn maybe_statements(&mut self, node: Option<p::StatementsNode<'_>>, at: u32) -> N {
@@ -160,7 +180,10 @@ impl Lower<'_> {
             None => self.nil(at),
         };
         match subject {
-            Some(subject) => self.node(at, Kind::Case(subject, 0, leak_slice(clauses), other)),
+            Some(subject) => self.node(
+                at,
+                Kind::Case(subject, leak(CaseSite::default()), leak_slice(clauses), other),
+            ),
             None => self.node(at, Kind::CaseBare(leak_slice(clauses), other)),
         }
     }

@@ -610,6 +610,10 @@ pub(crate) fn init(vm: &mut Vm) {
         "[]",
         |vm, a| {
             let v = vm.arg(a, 0);
+            if let (Some(x), Some(bit), 1) = (a.recv.fixnum(), v.fixnum(), a.argc) {
+                let bit = if bit < 0 { 0 } else { x >> bit.min(63) & 1 };
+                return Ok(Value::fix(bit));
+            }
             if v.is_range() {
                 let r = vm.heap.rng(v);
                 let (lo, hi, excl) = (r.lo, r.hi, r.excl);

@@ -19,6 +19,14 @@ impl Vm {
         block: Value,
     ) -> Res<()> {
         let p = &code.params;
+        if !kw && p.post == 0 && p.kw.is_empty() && p.kwrest.is_none() {
+            let (argc, req) = (self.stack.len() - start, p.req as usize);
+            let open = p.rest.is_some() || (p.implicit_rest && !strict);
+            if !strict || argc >= req && (open || argc <= req + p.opt.len()) {
+                self.bind_in_place(code, start, block);
+                return Ok(());
+            }
+        }
         let mut args: Vec<Value> = self.stack[start..].to_vec();
         self.stack.truncate(start);
         self.stack.resize(start + code.nstack as usize, NIL);
@@ -102,6 +110,32 @@ impl Vm {
         Ok(())
     }
 
+    /// Arguments for required and optional parameters are where they belong; what is left over
+    /// goes to the rest, if there is one.
+    fn bind_in_place(&mut self, code: &'static Code, start: usize, block: Value) {
+        let p = &code.params;
+        let req = p.req as usize;
+        let argc = self.stack.len() - start;
+        let given = argc.saturating_sub(req).min(p.opt.len());
+        let rest = p.rest.map(|slot| {
+            let from = (start + req + given).min(self.stack.len());
+            let items = self.stack[from..].to_vec();
+            (slot, self.arr(items))
+        });
+        self.stack.truncate(start + req + given);
+        self.stack.resize(start + code.nstack as usize, NIL);
+        for o in &p.opt[given..] {
+            self.stack[start + o.slot as usize] = UNDEF;
+        }
+        if let Some((slot, list)) = rest {
+            self.stack[start + slot as usize] = list;
+        }
+        if let Some(slot) = p.block {
+            self.heap.escape(block);
+            self.stack[start + slot as usize] = block;
+        }
+    }
+
     fn bind_keywords(
         &mut self,
         code: &'static Code,
@@ -109,16 +143,15 @@ impl Vm {
         keywords: Option<Value>,
     ) -> Res<()> {
         let p = &code.params;
-        let pairs: Vec<(Value, Value)> =
-            keywords.map(|h| self.heap.h(h).pairs().collect()).unwrap_or_default();
         let mut used = 0;
         let mut missing = Vec::new();
         for k in p.kw {
             let key = Value::sym(k.name);
-            match pairs.iter().find(|(key2, _)| *key2 == key) {
+            let found = keywords.and_then(|h| self.heap.h(h).pairs().find(|(k, _)| *k == key));
+            match found {
                 Some((_, v)) => {
                     used += 1;
-                    self.stack[base + k.slot as usize] = *v;
+                    self.stack[base + k.slot as usize] = v;
                 }
                 None if k.default.is_none() => missing.push(k.name),
                 None => self.stack[base + k.slot as usize] = UNDEF,
@@ -130,6 +163,11 @@ impl Vm {
             let s = if names.len() > 1 { "s" } else { "" };
             return self.arg_error(format!("missing keyword{s}: {}", names.join(", ")));
         }
+        if p.kwrest.is_none() && keywords.is_none_or(|h| self.heap.h(h).live == used) {
+            return Ok(());
+        }
+        let pairs: Vec<(Value, Value)> =
+            keywords.map(|h| self.heap.h(h).pairs().collect()).unwrap_or_default();
         if let Some(slot) = p.kwrest {
             let rest = self.hash();
             for (k, v) in pairs {
@@ -155,23 +193,23 @@ impl Vm {
     pub(crate) fn fill_defaults(&mut self, fp: Fp, code: &'static Code) -> Res<()> {
         let p = &code.params;
         for (slot, multi) in p.destructure {
-            let v = self.stack[(fp.base + slot) as usize];
+            let v = self.stack[(fp.base() + slot) as usize];
             self.assign_multi(fp, multi, v)?;
         }
         for o in p.opt {
-            if self.stack[(fp.base + o.slot) as usize].is_undef() {
+            if self.stack[(fp.base() + o.slot) as usize].is_undef() {
                 self.store(fp, o.var, NIL);
-                self.stack[(fp.base + o.slot) as usize] = NIL;
+                self.stack[(fp.base() + o.slot) as usize] = NIL;
                 let v = self.eval(fp, o.default)?;
                 self.store(fp, o.var, v);
             }
         }
         for k in p.kw {
             if let Some(default) = k.default
-                && self.stack[(fp.base + k.slot) as usize].is_undef()
+                && self.stack[(fp.base() + k.slot) as usize].is_undef()
             {
                 self.store(fp, k.var, NIL);
-                self.stack[(fp.base + k.slot) as usize] = NIL;
+                self.stack[(fp.base() + k.slot) as usize] = NIL;
                 let v = self.eval(fp, default)?;
                 self.store(fp, k.var, v);
             }
@@ -182,9 +220,9 @@ impl Vm {
     #[inline]
     pub(crate) fn store(&mut self, fp: Fp, var: Var, v: Value) {
         match var {
-            Var::Stack(slot) => self.stack[(fp.base + slot) as usize] = v,
+            Var::Stack(slot) => self.stack[(fp.base() + slot) as usize] = v,
             Var::Env(up, slot) => {
-                let env = self.env_at(fp.env, up);
+                let env = self.env_at(fp.env(), up);
                 self.heap.envs[env as usize].vars[slot as usize] = v;
             }
         }

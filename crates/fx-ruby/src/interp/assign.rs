@@ -12,7 +12,7 @@ use crate::vm::{R, Res, Vm};
 
 impl Vm {
     #[inline(never)]
-    pub(crate) fn ivar_slow(&mut self, me: Value, site: &'static IvarSite) -> Value {
+    pub(crate) fn ivar_slow(&mut self, me: Value, site: &'static IvarSite) -> R {
         if me.is_obj() {
             let class = self.heap.obj(me).class;
             let shape = self.classes[class as usize].shape_of;
@@ -21,7 +21,7 @@ impl Vm {
                 site.slot.set(*slot);
             }
         }
-        self.ivar_get(me, site.name).unwrap_or(NIL)
+        Ok(self.ivar_get(me, site.name).unwrap_or(NIL))
     }
 
     #[inline(never)]
@@ -55,7 +55,7 @@ impl Vm {
     pub(crate) fn assign(&mut self, fp: Fp, target: &'static Target, v: Value) -> Res<()> {
         match target {
             Target::Var(var) => self.store(fp, *var, v),
-            Target::Ivar(site) => self.iset_slow(fp.me, site, v)?,
+            Target::Ivar(site) => self.iset(fp.me, site, v)?,
             Target::Gvar(name) => self.gvar_set(*name, v)?,
             Target::Cvar(name) => self.cvar_set(*name, v)?,
             Target::Const(scope, name) => {

@@ -1,5 +1,7 @@
 //! Calling blocks and procs.
 
+use std::rc::Rc;
+
 use fx_ruby_syntax::Sym;
 use fx_ruby_syntax::ast::Code;
 
@@ -122,7 +124,10 @@ impl Vm {
                     }
                     self.stack.resize(start + req, NIL);
                 }
-                self.stack.resize(start + code.nstack as usize, NIL);
+                let end = start + code.nstack as usize;
+                if self.stack.len() < end {
+                    self.stack.resize(end, NIL);
+                }
             } else {
                 if params.spreads && self.stack.len() - start == 1 + usize::from(kw) && !kw {
                     self.spread(start)?;
@@ -153,7 +158,7 @@ impl Vm {
                 lambda: false,
                 saved_match: NIL,
             });
-            let fp = Fp { base: start as u32, env, me };
+            let fp = Fp::new(start as u32, env, me);
             let result = match self.safepoint() {
                 Ok(()) if params.simple => self.eval(fp, code.body.get()),
                 Ok(()) => self.eval_filled(fp, code),
@@ -223,9 +228,8 @@ impl Vm {
         } else {
             return Ok(());
         };
-        let items = self.heap.arr(list).clone();
         self.stack.truncate(start);
-        self.stack.extend_from_slice(&items);
+        self.stack.extend_from_slice(&self.heap.arrays[list.index()].v);
         Ok(())
     }
 
@@ -238,40 +242,10 @@ impl Vm {
         passed: Value,
         over: Over,
     ) -> R {
-        let p: RProc = self.heap.procs[block.index()].clone();
-        let code = match &p.body {
-            ProcBody::Code(code) => *code,
-            ProcBody::Sym(sym) => {
-                if self.stack.len() == start {
-                    return self.arg_error("no receiver given");
-                }
-                let recv = self.stack.remove(start);
-                let refined = if self.refining.idle() {
-                    None
-                } else {
-                    self.refined(self.class_of(recv), *sym, p.frame.file, p.frame.pos)
-                };
-                let result = match refined {
-                    Some(id) => self.invoke(id, recv, *sym, start, passed, kw),
-                    None => self.dispatch(recv, *sym, start, passed, kw, false),
-                };
-                self.stack.truncate(start);
-                return result;
-            }
-            ProcBody::Method(m) => {
-                let args: Vec<Value> = self.stack[start..].to_vec();
-                self.stack.truncate(start);
-                return self.call_method_object(*m, &args, passed, kw);
-            }
-            ProcBody::Native(f, arity, kept) => {
-                let args: Vec<Value> = self.stack[start..].to_vec();
-                self.stack.truncate(start);
-                if p.lambda && *arity >= 0 && args.len() != *arity as usize {
-                    return self.wrong_args(args.len(), *arity as usize, Some(*arity as usize));
-                }
-                return f(self, kept, &args, passed);
-            }
+        let ProcBody::Code(code) = self.heap.procs[block.index()].body else {
+            return self.call_codeless(block, start, kw, passed);
         };
+        let p: RProc = self.heap.procs[block.index()].clone();
         if self.frames.len() >= self.limits.depth as usize {
             self.stack.truncate(start);
             return self.too_deep();
@@ -321,6 +295,47 @@ impl Vm {
         result
     }
 
+    /// Procs made of something else than a block.
+    fn call_codeless(&mut self, block: Value, start: usize, kw: bool, passed: Value) -> R {
+        let p = &self.heap.procs[block.index()];
+        match &p.body {
+            ProcBody::Code(_) => Ok(NIL),
+            ProcBody::Sym(sym) => {
+                let (sym, file, pos) = (*sym, p.frame.file, p.frame.pos);
+                if self.stack.len() == start {
+                    return self.arg_error("no receiver given");
+                }
+                let recv = self.stack.remove(start);
+                let refined = if self.refining.idle() {
+                    None
+                } else {
+                    self.refined(self.class_of(recv), sym, file, pos)
+                };
+                let result = match refined {
+                    Some(id) => self.invoke(id, recv, sym, start, passed, kw),
+                    None => self.dispatch(recv, sym, start, passed, kw, false),
+                };
+                self.stack.truncate(start);
+                result
+            }
+            ProcBody::Method(m) => {
+                let m = *m;
+                let args: Vec<Value> = self.stack[start..].to_vec();
+                self.stack.truncate(start);
+                self.call_method_object(m, &args, passed, kw)
+            }
+            ProcBody::Native(f, arity, kept) => {
+                let (f, kept, arity, lambda) = (Rc::clone(f), Rc::clone(kept), *arity, p.lambda);
+                let args: Vec<Value> = self.stack[start..].to_vec();
+                self.stack.truncate(start);
+                if lambda && arity >= 0 && args.len() != arity as usize {
+                    return self.wrong_args(args.len(), arity as usize, Some(arity as usize));
+                }
+                f(self, &kept, &args, passed)
+            }
+        }
+    }
+
     #[expect(clippy::too_many_arguments, reason = "the state of a call")]
     fn run_over(
         &mut self,
@@ -341,7 +356,7 @@ impl Vm {
         let env = if own { self.open_env(code, up, start) } else { up };
         let top = self.frames.len() - 1;
         self.frames[top].env = env;
-        let fp = Fp { base: start as u32, env, me };
+        let fp = Fp::new(start as u32, env, me);
         let ready = self.safepoint().and_then(|()| self.fill_defaults(fp, code));
         let result = match ready {
             Ok(()) => self.eval(fp, code.body.get()),

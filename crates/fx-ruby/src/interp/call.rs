@@ -1,7 +1,7 @@
 //! Calls: finding the method, passing arguments, running it.
 
 use fx_ruby_syntax::Sym;
-use fx_ruby_syntax::ast::{Args as ArgNodes, Blk, Call, Code, Kind, Pair};
+use fx_ruby_syntax::ast::{Args as ArgNodes, Blk, Call, Code, Kind, NO_SLOT, Pair};
 
 use crate::heap::{ProcBody, RProc};
 use crate::interp::Fp;
@@ -11,61 +11,9 @@ use crate::value::{NIL, Value};
 use crate::vm::{Args, Frame, NO_METHOD, Pending, R, Res, Unwind, Vm};
 
 impl Vm {
-    pub(crate) fn eval_call(&mut self, fp: Fp, call: &'static Call) -> R {
-        let recv = match call.recv {
-            Some(node) => {
-                let recv = self.eval(fp, node)?;
-                if !call.args.pos.is_empty()
-                    && (recv.is_heap() || call.asgn)
-                    && call.args.simple
-                    && !call.safe
-                {
-                    return self.call_held(fp, call, recv);
-                }
-                recv
-            }
-            None => fp.me,
-        };
-        if call.args.simple && !call.safe {
-            let start = self.stack.len();
-            for node in call.args.pos {
-                let v = self.eval(fp, node)?;
-                self.stack.push(v);
-            }
-            let last = self.frames.len() - 1;
-            self.frames[last].pos = call.pos;
-            return self.call_with(fp, call, recv, start, NIL, false);
-        }
-        self.call_full(fp, call, recv)
-    }
-
-    /// A call with plain arguments, its receiver on the stack below them until they are there.
-    fn call_held(&mut self, fp: Fp, call: &'static Call, recv: Value) -> R {
-        self.stack.push(recv);
-        let start = self.stack.len();
-        if call.asgn {
-            // The place of what is assigned.
-            self.stack.push(NIL);
-        }
-        let first = self.stack.len();
-        for node in call.args.pos {
-            let v = self.eval(fp, node)?;
-            self.stack.push(v);
-        }
-        let last = self.frames.len() - 1;
-        self.frames[last].pos = call.pos;
-        let result = if call.asgn {
-            self.call_asgn(fp, call, recv, first, NIL, false)
-        } else {
-            self.call_with(fp, call, recv, first, NIL, false)
-        };
-        self.stack.truncate(start - 1);
-        result
-    }
-
     /// Splats, keywords, blocks, safe navigation.
     #[inline(never)]
-    fn call_full(&mut self, fp: Fp, call: &'static Call, recv: Value) -> R {
+    pub(super) fn call_full(&mut self, fp: Fp, call: &'static Call, recv: Value) -> R {
         if call.safe && recv.is_nil() {
             return Ok(NIL);
         }
@@ -124,7 +72,7 @@ impl Vm {
     }
 
     /// An assignment call: its value is what was assigned, held below the arguments meanwhile.
-    fn call_asgn(
+    pub(super) fn call_asgn(
         &mut self,
         fp: Fp,
         call: &'static Call,
@@ -157,7 +105,7 @@ impl Vm {
             frozen: false,
             body: ProcBody::Code(code),
             self_val: fp.me,
-            env: fp.env,
+            env: fp.env(),
             frame: bind,
             tag: self.serial,
             lambda: false,
@@ -211,6 +159,7 @@ impl Vm {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn eval_pairs(&mut self, fp: Fp, pairs: &'static [Pair]) -> R {
         let hash = self.hash();
         let start = self.stack.len();
@@ -308,7 +257,7 @@ impl Vm {
     }
 
     /// Arguments are on the stack from `start`; finds the method through the site's cache.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn call_with(
         &mut self,
         fp: Fp,
@@ -318,7 +267,8 @@ impl Vm {
         block: Value,
         kw: bool,
     ) -> R {
-        let class = self.class_of(recv);
+        let class =
+            if recv.is_obj() { self.heap.objects[recv.index()].class } else { self.class_of(recv) };
         let id = if call.c_class.get() == class && call.c_epoch.get() == self.epoch {
             call.c_meth.get()
         } else {
@@ -330,6 +280,15 @@ impl Vm {
                 }
             }
         };
+        let method = &self.methods[id as usize];
+        if let Body::Ruby(code, cref) = method.body
+            && code.params.simple
+            && !kw
+            && self.stack.len() - start == code.params.req as usize
+        {
+            let (owner, name) = (method.owner, method.orig);
+            return self.run_method(code, cref, id, owner, name, recv, start, block);
+        }
         self.invoke(id, recv, call.name, start, block, kw)
     }
 
@@ -362,7 +321,14 @@ impl Vm {
         call.c_class.set(class);
         call.c_epoch.set(self.epoch);
         call.c_meth.set(id);
-        let _ = recv;
+        let slot = match self.methods[id as usize].body {
+            Body::Reader(name) if recv.is_obj() && call.args.pos.is_empty() => {
+                self.known_slot(class, name).unwrap_or(NO_SLOT)
+            }
+            Body::Writer(name) if recv.is_obj() && call.asgn => self.ivar_slot(recv, name) as u32,
+            _ => NO_SLOT,
+        };
+        call.c_slot.set(slot);
         Ok(Some(id))
     }
 
@@ -438,8 +404,8 @@ impl Vm {
                     if argc != code.params.req as usize {
                         return self.method_args_error(code, method, recv, argc, cref, start);
                     }
-                    self.stack.resize(start + code.nstack as usize, NIL);
-                    return self.run_method(code, cref, id, method, recv, start, block);
+                    let (owner, orig) = (method.owner, method.orig);
+                    return self.run_method(code, cref, id, owner, orig, recv, start, block);
                 }
                 self.invoke_slow(code, cref, id, method, recv, start, block, kw)
             }
@@ -553,7 +519,7 @@ impl Vm {
         });
     }
 
-    /// Locals are in place; runs the body.
+    /// Arguments are in place and as many as there are parameters; runs the body.
     #[expect(clippy::too_many_arguments, reason = "the fields of a frame")]
     #[inline]
     fn run_method(
@@ -561,7 +527,8 @@ impl Vm {
         code: &'static Code,
         cref: &'static Cref,
         id: u32,
-        method: Method,
+        owner: u32,
+        name: Sym,
         recv: Value,
         start: usize,
         block: Value,
@@ -570,13 +537,17 @@ impl Vm {
             self.stack.truncate(start);
             return self.too_deep();
         }
+        let end = start + code.nstack as usize;
+        if self.stack.len() < end {
+            self.stack.resize(end, NIL);
+        }
         let env = if code.env_names.is_empty() { 0 } else { self.open_env(code, 0, start) };
-        self.push_frame(code, cref, recv, block, id, method.owner, method.orig, start as u32, env);
+        self.push_frame(code, cref, recv, block, id, owner, name, start as u32, env);
         let home = self.serial;
         let saved_match = self.last_match;
         self.last_match = NIL;
         let result = match self.safepoint() {
-            Ok(()) => self.eval(Fp { base: start as u32, env, me: recv }, code.body.get()),
+            Ok(()) => self.eval(Fp::new(start as u32, env, recv), code.body.get()),
             Err(Unwind) => Err(Unwind),
         };
         self.last_match = saved_match;
@@ -636,7 +607,7 @@ impl Vm {
                 let env = if code.env_names.is_empty() { 0 } else { self.open_env(code, 0, start) };
                 let top = self.frames.len() - 1;
                 self.frames[top].env = env;
-                let fp = Fp { base: start as u32, env, me: recv };
+                let fp = Fp::new(start as u32, env, recv);
                 let ready = self.safepoint().and_then(|()| self.fill_defaults(fp, code));
                 let result = match ready {
                     Ok(()) => self.eval(fp, code.body.get()),

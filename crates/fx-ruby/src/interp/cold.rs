@@ -1,7 +1,7 @@
 //! The nodes that are not on the hot path.
 
 use fx_ruby_syntax::ast::{
-    Begin, ConstScope, ConstSite, Kind, N, RegexLit, StrLit, Target, WhenClause,
+    Begin, ConstScope, ConstSite, Jump, Kind, N, RegexLit, StrLit, Target, WhenClause,
 };
 
 use crate::interp::Fp;
@@ -57,7 +57,6 @@ impl Vm {
                 let v = self.eval(fp, inner)?;
                 self.call_name(self.main, "Complex", &[Value::fix(0), v])
             }
-            Kind::DStr(parts) => self.eval_dstr(fp, parts),
             Kind::XStr(text) => {
                 let v = self.eval(fp, text)?;
                 self.set_pos(node.pos);
@@ -97,7 +96,6 @@ impl Vm {
                 let items = self.splat(v)?;
                 Ok(self.arr(items))
             }
-            Kind::Hash(pairs) => self.eval_pairs(fp, pairs),
             Kind::Range(lo, hi, excl) => {
                 let lo = self.eval(fp, lo)?;
                 let hi = self.eval_beside(fp, lo, hi)?;
@@ -141,7 +139,6 @@ impl Vm {
             Kind::Super(call) => self.eval_super(fp, call, false, node),
             Kind::ZSuper(call) => self.eval_super(fp, call, true, node),
             Kind::For(target, collection, body) => self.eval_for(fp, target, collection, body),
-            Kind::Case(subject, _, clauses, other) => self.eval_case(fp, subject, clauses, other),
             Kind::CaseBare(clauses, other) => {
                 for clause in *clauses {
                     for cond in clause.conds {
@@ -195,7 +192,6 @@ impl Vm {
                 self.assign_multi(fp, multi, v)?;
                 Ok(v)
             }
-            Kind::Begin(begin) => self.eval_begin(fp, begin),
             Kind::Def(def) => {
                 self.set_pos(node.pos);
                 self.eval_def(fp, def)
@@ -313,6 +309,7 @@ impl Vm {
         }
     }
 
+    #[inline(never)]
     pub(crate) fn eval_dstr(&mut self, fp: Fp, parts: &'static [N]) -> R {
         let mut out: Vec<u8> = Vec::with_capacity(32);
         let mut enc = 0;
@@ -428,8 +425,18 @@ impl Vm {
         }
     }
 
-    fn eval_case(&mut self, fp: Fp, subject: N, clauses: &'static [WhenClause], other: N) -> R {
-        let v = self.eval(fp, subject)?;
+    #[inline(never)]
+    pub(super) fn eval_case(&mut self, fp: Fp, node: N) -> R {
+        let Kind::Case(subject, site, clauses, other) = &node.kind else { return Ok(NIL) };
+        let v = self.quick(fp, subject)?;
+        if v.is_fix()
+            && !self.redefined
+            && let Some(jump) = site.jump.get_or_init(|| jump_table(clauses))
+        {
+            let at = v.as_fix().wrapping_sub(jump.low);
+            let body = usize::try_from(at).ok().and_then(|at| jump.bodies.get(at).copied());
+            return self.eval(fp, body.flatten().unwrap_or(other));
+        }
         let start = self.stack.len();
         self.stack.push(v);
         let chosen = self.choose(fp, v, clauses)?.unwrap_or(other);
@@ -447,6 +454,16 @@ impl Vm {
                         if self.case_eq(item, v)? {
                             return Ok(Some(clause.body));
                         }
+                    }
+                    continue;
+                }
+                if let Kind::Str(lit) = &cond.kind
+                    && v.is_str()
+                    && !self.redefined
+                    && self.heap.str(v).enc == lit.enc
+                {
+                    if self.heap.str(v).bytes.as_ref() == lit.bytes {
+                        return Ok(Some(clause.body));
                     }
                     continue;
                 }
@@ -472,10 +489,16 @@ impl Vm {
                 return Ok(self.str_equal(test, v));
             }
         }
+        if let Some(class) = test.as_class()
+            && self.is_native(test, n::EQQ)
+        {
+            return Ok(self.is_a(v, class));
+        }
         Ok(self.send(test, n::EQQ, &[v])?.truthy())
     }
 
-    fn eval_begin(&mut self, fp: Fp, b: &'static Begin) -> R {
+    #[inline(never)]
+    pub(super) fn eval_begin(&mut self, fp: Fp, b: &'static Begin) -> R {
         let start = self.stack.len();
         // What `$!` is here, held while clauses run that change it.
         self.stack.push(self.errinfo);
@@ -587,6 +610,28 @@ impl Vm {
             return result;
         }
     }
+}
+
+/// The clauses of a `case` by integer, if all conditions are small integers close together.
+fn jump_table(clauses: &'static [WhenClause]) -> Option<Jump> {
+    let int = |cond: &N| match &cond.kind {
+        Kind::Int(i) => Some(*i),
+        _ => None,
+    };
+    let numbers: Option<Vec<i64>> = clauses.iter().flat_map(|c| c.conds).map(int).collect();
+    let numbers = numbers?;
+    let (low, high) = (*numbers.iter().min()?, *numbers.iter().max()?);
+    let span = usize::try_from(high.checked_sub(low)?).ok()? + 1;
+    if numbers.len() < 4 || span > numbers.len() * 8 + 64 {
+        return None;
+    }
+    let mut bodies: Vec<Option<N>> = vec![None; span];
+    for clause in clauses {
+        for number in clause.conds.iter().filter_map(int) {
+            bodies[(number - low) as usize].get_or_insert(clause.body);
+        }
+    }
+    Some(Jump { low, bodies })
 }
 
 pub(crate) fn itoa_buffer() -> [u8; 24] {

@@ -217,7 +217,7 @@ impl Vm {
         };
         let label = self.intern(&label);
         self.push_frame(code, cref, me, NIL, NO_METHOD, class, label, start as u32, env);
-        let result = self.eval(Fp { base: start as u32, env, me }, code.body.get());
+        let result = self.eval(Fp::new(start as u32, env, me), code.body.get());
         self.frames.pop();
         self.stack.truncate(start);
         if env != 0 {

@@ -43,7 +43,8 @@ impl Vm {
             | Kind::GSet(..)
             | Kind::CSet(..)
             | Kind::ConstSet(..)
-            | Kind::Masgn(..) => "assignment",
+            | Kind::Masgn(..)
+            | Kind::Spread(..) => "assignment",
             Kind::IVar(site) => {
                 if self.ivar_get(fp.me, site.name).is_none() {
                     return Ok(NIL);

@@ -1,6 +1,6 @@
 //! Calls that belong to the method that runs: `super` and `yield`.
 
-use fx_ruby_syntax::ast::{Args as ArgNodes, Blk, Call, N};
+use fx_ruby_syntax::ast::{Blk, Call, Kind, N};
 
 use crate::interp::Fp;
 use crate::names as n;
@@ -85,7 +85,10 @@ impl Vm {
         result
     }
 
-    pub(crate) fn eval_yield(&mut self, fp: Fp, args: &'static ArgNodes) -> R {
+    #[inline(never)]
+    pub(crate) fn eval_yield(&mut self, fp: Fp, node: N) -> R {
+        let Kind::Yield(args) = &node.kind else { return Ok(NIL) };
+        self.set_pos(node.pos);
         let block = self.frames[self.frames.len() - 1].block;
         if block.is_nil() {
             return self.jump_error("no block given (yield)", "noreason", NIL);
@@ -93,7 +96,7 @@ impl Vm {
         let start = self.stack.len();
         let kw = if args.simple {
             for node in args.pos {
-                let v = self.eval(fp, node)?;
+                let v = self.quick_step(fp, node)?;
                 self.stack.push(v);
             }
             false

@@ -50,6 +50,12 @@ impl Vm {
         }
     }
 
+    /// The slot of an instance variable in objects of a class, once one has had it.
+    pub(crate) fn known_slot(&self, class: u32, name: Sym) -> Option<u32> {
+        let shape = self.classes[class as usize].shape_of;
+        self.classes[shape as usize].shape.get(&name).copied()
+    }
+
     pub fn ivar_slot(&mut self, v: Value, name: Sym) -> usize {
         let class = self.heap.obj(v).class;
         let shape = self.classes[class as usize].shape_of;

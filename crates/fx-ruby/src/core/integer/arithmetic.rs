@@ -11,6 +11,26 @@ use crate::vm::{R, Res, Vm};
 /// The longest integer that arithmetic makes: some 315,000 decimal digits.
 const MAX_BITS: u64 = 1 << 20;
 
+/// The digits of an integer.
+fn digits(i: i64, radix: u32) -> String {
+    if radix == 10 {
+        return i.to_string();
+    }
+    let mut text = Vec::with_capacity(65);
+    let mut rest = i.unsigned_abs();
+    loop {
+        text.push(char::from_digit((rest % u64::from(radix)) as u32, radix).unwrap_or('0'));
+        rest /= u64::from(radix);
+        if rest == 0 {
+            break;
+        }
+    }
+    if i < 0 {
+        text.push('-');
+    }
+    text.into_iter().rev().collect()
+}
+
 impl Vm {
     pub(crate) fn big_value(&self, v: Value) -> Big {
         if v.is_fix() { Big::from_i64(v.as_fix()) } else { self.heap.big_of(v).clone() }
@@ -25,8 +45,8 @@ impl Vm {
 
     pub fn int_text(&self, v: Value, radix: u32) -> String {
         match v.fixnum() {
-            Some(i) if radix == 10 => i.to_string(),
-            _ => self.big_value(v).to_radix(radix),
+            Some(i) => digits(i, radix),
+            None => self.big_value(v).to_radix(radix),
         }
     }
 

@@ -8,6 +8,13 @@ use crate::value::{NIL, TRUE, Tag, Value};
 use crate::vm::Vm;
 use std::cmp::Ordering;
 
+fn is_even(vm: &Vm, v: Value) -> bool {
+    match v.fixnum() {
+        Some(i) => i & 1 == 0,
+        None => vm.heap.big_of(v).is_even(),
+    }
+}
+
 pub(super) fn init(vm: &mut Vm) {
     let i = c::INTEGER;
     vm.def(i, "bit_length", |vm, a| Ok(Value::fix(vm.big_value(a.recv).bit_length() as i64)), 0, 0);
@@ -96,8 +103,8 @@ pub(super) fn init(vm: &mut Vm) {
         0,
     );
     vm.def(i, "zero?", |_, a| Ok(Value::bool(a.recv == Value::fix(0))), 0, 0);
-    vm.def(i, "even?", |vm, a| Ok(Value::bool(vm.big_value(a.recv).is_even())), 0, 0);
-    vm.def(i, "odd?", |vm, a| Ok(Value::bool(!vm.big_value(a.recv).is_even())), 0, 0);
+    vm.def(i, "even?", |vm, a| Ok(Value::bool(is_even(vm, a.recv))), 0, 0);
+    vm.def(i, "odd?", |vm, a| Ok(Value::bool(!is_even(vm, a.recv))), 0, 0);
     vm.def(i, "integer?", |_, _| Ok(TRUE), 0, 0);
     vm.def(
         i,
