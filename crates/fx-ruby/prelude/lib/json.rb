@@ -18,54 +18,14 @@ module JSON
       @max_nesting = o.fetch(:max_nesting, 100) || 0
       @depth = 0
     end
-    def str(s)
-      s = s.encode("UTF-8") unless s.encoding == Encoding::UTF_8 || s.ascii_only?
-      raise GeneratorError, "source sequence is illegal/malformed utf-8" unless s.valid_encoding?
-      r = s.gsub(/["\\\x00-\x1f]/) { |c| { '"' => '\\"', "\\" => "\\\\", "\n" => '\\n', "\r" => '\\r', "\t" => '\\t', "\f" => '\\f', "\b" => '\\b' }[c] || format('\\u%04x', c.ord) }
-      r = r.gsub("/", '\\/') if @script
-      r = r.gsub(/[^\x00-\x7f]/) { |c| c.ord > 0xffff ? format('\\u%04x\\u%04x', 0xd800 + ((c.ord - 0x10000) >> 10), 0xdc00 + ((c.ord - 0x10000) & 0x3ff)) : format('\\u%04x', c.ord) } if @ascii
-      "\"#{r}\""
-    end
-    def gen(v)
-      case v
-      when nil then "null"
-      when true then "true"
-      when false then "false"
-      when Integer then v.to_s
-      when Float
-        raise GeneratorError, "#{v} not allowed in JSON" if !@nan && !v.finite?
-        v.to_s
-      when String then v.class == String ? str(v) : custom(v) { str(v) }
-      when Hash then custom(v) { obj(v) }
-      when Array then custom(v) { arr(v) }
-      else
-        v.respond_to?(:to_json) && v.method(:to_json).owner != Kernel && v.method(:to_json).owner != Object ? v.to_json(self).to_s : (v.respond_to?(:to_h) && false ? obj(v.to_h) : str(v.to_s))
-      end
-    end
-    def custom(v)
-      o = v.method(:to_json).owner
-      [Hash, Array, String, Object, Kernel].include?(o) ? yield : v.to_json(self).to_s
-    end
-    def nest
-      @depth += 1
-      raise NestingError, "nesting of #{@depth} is too deep" if @max_nesting > 0 && @depth > @max_nesting
-      r = yield
-      @depth -= 1
-      r
-    end
-    def obj(h)
-      return "{#{@object_nl}#{@indent * @depth unless @object_nl.empty?}}" if h.empty?
-      nest do
-        i = @indent * @depth
-        "{#{@object_nl}" + h.map { |k, v| "#{i}#{str(k.to_s)}#{@space_before}:#{@space}#{gen(v)}" }.join(",#{@object_nl}") + "#{@object_nl}#{@indent * (@depth - 1)}}"
-      end
-    end
-    def arr(a)
-      return "[#{@array_nl}#{@array_nl}#{@indent * @depth unless @array_nl.empty?}]" if a.empty?
-      nest do
-        i = @indent * @depth
-        "[#{@array_nl}" + a.map { |v| "#{i}#{gen(v)}" }.join(",#{@array_nl}") + "#{@array_nl}#{@indent * (@depth - 1)}]"
-      end
+    def str(s) = JSON.__generate(self, s, true)
+    alias obj str
+    alias arr str
+    def gen(v) = JSON.__generate(self, v, false)
+    # What only Ruby code can write.
+    def other(v)
+      return v.to_json(self).to_s if Hash === v || Array === v || String === v
+      v.respond_to?(:to_json) && v.method(:to_json).owner != Kernel && v.method(:to_json).owner != Object ? v.to_json(self).to_s : str(v.to_s)
     end
     def generate(v) = gen(v)
     def to_h = { indent: @indent, space: @space, space_before: @space_before, object_nl: @object_nl, array_nl: @array_nl }

@@ -1,4 +1,6 @@
-//! JSON natives: reading text into values.
+//! JSON natives: reading text into values; `write` is the other way.
+
+mod write;
 
 use crate::object::c;
 use crate::value::{FALSE, NIL, TRUE};
@@ -40,6 +42,15 @@ pub(crate) fn init(vm: &mut Vm) {
         4,
         4,
     );
+    vm.def_single(m, "__generate", write::generate, 3, 3);
+}
+
+fn too_nested<T>(vm: &mut Vm, depth: usize) -> Res<T> {
+    let m = vm.define_module(c::OBJECT, "JSON");
+    let base = vm.define_class(m, "JSONError", c::STANDARD_ERROR);
+    let parser = vm.define_class(m, "ParserError", base);
+    let class = vm.define_class(m, "NestingError", parser);
+    vm.fail(class, format!("nesting of {depth} is too deep"))
 }
 
 impl Reader<'_> {
@@ -119,6 +130,10 @@ impl Reader<'_> {
                     self.space(vm)?;
                     let v = self.value(vm, depth + 1)?;
                     let key = if self.symbols { vm.str_to_sym(k) } else { k };
+                    // A key of its own, which need not be copied to be one.
+                    if key.is_str() {
+                        vm.heap.strings[key.index()].frozen = true;
+                    }
                     vm.hash_set(h, key, v)?;
                     self.space(vm)?;
                     match self.text.get(self.at) {
@@ -192,9 +207,13 @@ impl Reader<'_> {
                     self.at = start;
                     return self.fail(vm);
                 }
+                let number = std::str::from_utf8(t).unwrap_or("");
                 if float {
-                    let f = crate::core::float::parse_prefix(t);
-                    return Ok(vm.float(f));
+                    let f = number.parse();
+                    return Ok(vm.float(f.unwrap_or_else(|_| crate::core::float::parse_prefix(t))));
+                }
+                if let Ok(i) = number.parse::<i64>() {
+                    return Ok(vm.int(i));
                 }
                 Ok(crate::core::integer::parse_prefix(vm, t, 10))
             }
@@ -203,14 +222,7 @@ impl Reader<'_> {
     }
 
     fn nest(&self, vm: &mut Vm, depth: usize) -> Res<()> {
-        if depth > self.max {
-            let m = vm.define_module(c::OBJECT, "JSON");
-            let base = vm.define_class(m, "JSONError", c::STANDARD_ERROR);
-            let parser = vm.define_class(m, "ParserError", base);
-            let class = vm.define_class(m, "NestingError", parser);
-            return vm.fail(class, format!("nesting of {depth} is too deep"));
-        }
-        Ok(())
+        if depth > self.max { too_nested(vm, depth) } else { Ok(()) }
     }
 
     fn string(&mut self, vm: &mut Vm) -> R {
@@ -257,7 +269,13 @@ impl Reader<'_> {
                     self.at = start;
                     return self.fail(vm);
                 }
-                b => out.push(b),
+                _ => {
+                    let rest = &self.text[self.at..];
+                    let plain = rest.iter().position(|b| matches!(b, b'"' | b'\\' | 0..32));
+                    let end = self.at + plain.unwrap_or(rest.len());
+                    out.extend_from_slice(&self.text[self.at - 1..end]);
+                    self.at = end;
+                }
             }
         }
     }
