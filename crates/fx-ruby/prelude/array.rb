@@ -9,7 +9,7 @@ class Array
   end
   def __bang(new) = (raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?; replace(new); self)
   private :__bang
-  def map!(&b)
+  def __map!(&b)
     return to_enum(:map!).__set_size(size) unless b
     raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
     i = 0
@@ -74,7 +74,7 @@ class Array
     raise ArgumentError, "attempt to drop negative size" if n < 0
     self.to_a[n..] || []
   end
-  def take_while
+  def __take_while
     return to_enum(:take_while) unless block_given?
     r = []
     each { |v| break unless yield(v); r << v }
@@ -103,7 +103,7 @@ class Array
     end
     r
   end
-  def fetch(i, *d)
+  def __fetch(i, *d)
     raise ArgumentError, "wrong number of arguments (given #{d.size + 1}, expected 1..2)" if d.size > 1
     __note("block supersedes default value argument", false) if block_given? && !d.empty?
     o = i
@@ -128,7 +128,7 @@ class Array
     each { |v| return v if Array === v && v.size > 1 && v[1] == k }
     nil
   end
-  def count(*a)
+  def __count(*a)
     return size if a.empty? && !block_given?
     __note("given block not used", false) if block_given? && !a.empty?
     n = 0
@@ -153,7 +153,7 @@ class Array
     rows.each { |r| raise IndexError, "element size differs (#{r.size} should be #{n})" if r.size != n }
     Array.new(n) { |i| rows.map { |r| r[i] } }
   end
-  def zip(*others)
+  def __zip(*others)
     lists = others.map do |o|
       Array.try_convert(o) || (o.respond_to?(:each) ? o.to_enum(:each).first(size) : raise(TypeError, "wrong argument type #{o.class} (must respond to :each)"))
     end
@@ -286,30 +286,24 @@ class Array
     end
     nil
   end
-  def min(*n, &b)
-    return super unless n.empty? && !b
-    return nil if empty?
-    m = self[0]
-    each { |v| r = (v <=> m); raise ArgumentError, "comparison of #{v.class} with #{Numeric === m || m.nil? ? m.inspect : m.class} failed" if r.nil?; m = v if r < 0 }
-    m
+  def __min(*n, &b)
+    return (b ? sort(&b) : sort).take(n[0]) unless n.empty? || n[0].nil?
+    inject { |m, v| __order(v, m, b) < 0 ? v : m }
   end
-  def max(*n, &b)
-    return super unless n.empty? && !b
-    return nil if empty?
-    m = self[0]
-    each { |v| r = (v <=> m); raise ArgumentError, "comparison of #{v.class} with #{Numeric === m || m.nil? ? m.inspect : m.class} failed" if r.nil?; m = v if r > 0 }
-    m
+  def __max(*n, &b)
+    return (b ? sort(&b) : sort).reverse.take(n[0]) unless n.empty? || n[0].nil?
+    inject { |m, v| __order(v, m, b) > 0 ? v : m }
   end
-  def to_h
+  def __to_h
     h = {}
-    each_with_index do |v, i|
-      v = yield(v) if block_given?
-      a = Array.try_convert(v)
-      raise TypeError, "wrong element type #{v.class} at #{i} (expected array)" unless a
-      raise ArgumentError, "wrong array length at #{i} (expected 2, was #{a.size})" if a.size != 2
-      h[a[0]] = a[1]
-    end
+    each_with_index { |v, i| __pair(h, v, i) }
     h
+  end
+  def __pair(h, v, i)
+    a = Array.try_convert(v)
+    raise TypeError, "wrong element type #{v.class} at #{i} (expected array)" unless a
+    raise ArgumentError, "wrong array length at #{i} (expected 2, was #{a.size})" if a.size != 2
+    h[a[0]] = a[1]
   end
   def union(*o) = o.inject(uniq) { |a, b| a | b }
   def difference(*o) = o.inject(Array.new(self)) { |a, b| a - b }
@@ -317,13 +311,13 @@ class Array
   def intersect?(o) = !(self & o).empty?
   def none?(*a, &b) = super
   def deconstruct = self
-  def filter_map
+  def __filter_map
     return to_enum(:filter_map).__set_size(size) unless block_given?
     r = []
     each { |v| x = yield(v); r << x if x }
     r
   end
-  def flat_map
+  def __flat_map
     return to_enum(:flat_map).__set_size(size) unless block_given?
     r = []
     each { |v| x = yield(v); (a = Array.try_convert(x)) ? r.concat(a) : r << x }
@@ -369,4 +363,5 @@ class Array
     list.each_with_index { |v, i| r << v if i % s.abs == 0 }
     r
   end
+  private :__count, :__take_while, :__flat_map, :__filter_map, :__to_h, :__fetch, :__map!, :__min, :__max, :__zip, :__pair
 end

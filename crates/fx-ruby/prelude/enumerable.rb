@@ -4,10 +4,6 @@ module Enumerable
     __note("given block not used", false) if block
   end
   private :__pattern
-  def __each(*args)
-    each(*args) { |*v| yield(v.size <= 1 ? v[0] : v) }
-  end
-  private :__each
   def __enum(m, *a, &size)
     e = to_enum(m, *a)
     e.__set_size(size ? size.call : (respond_to?(:size) ? size() : nil))
@@ -34,16 +30,8 @@ module Enumerable
     h
   end
   def to_set(klass = Set, *a, &b) = klass.new(self, *a, &b)
-  def map(&b)
-    return __enum(:map) { __esize } unless b
-    r = []
-    each { |*v| r << b.call(*v) }
-    r
-  end
-  def collect(&b)
-    return __enum(:collect) { __esize } unless b
-    map(&b)
-  end
+  def __map = __enum(:map) { __esize }
+  def __collect = __enum(:collect) { __esize }
   def flat_map
     return __enum(:flat_map) { __esize } unless block_given?
     r = []
@@ -81,7 +69,7 @@ module Enumerable
     __each(*args) { |v| yield v, (i += 1) }
     self
   end
-  def each_with_object(memo)
+  def __each_with_object(memo)
     return __enum(:each_with_object, memo) { __esize } unless block_given?
     __each { |v| yield v, memo }
     memo
@@ -91,12 +79,14 @@ module Enumerable
     to_a(*args).reverse.each(&b)
     self
   end
-  def find(ifnone = nil)
-    return __enum(:find, ifnone) { nil } unless block_given?
+  def __find(*none)
+    raise ArgumentError, "wrong number of arguments (given #{none.size}, expected 0..1)" if none.size > 1
+    return __enum(:find, *none) { nil } unless block_given?
+    ifnone = none[0]
     __each { |v| return v if yield(v) }
     ifnone ? ifnone.call : nil
   end
-  def detect(ifnone = nil, &b) = b ? find(ifnone, &b) : __enum(:detect, ifnone) { nil }
+  def __detect(*none, &b) = b ? find(*none, &b) : __enum(:detect, *none) { nil }
   def find_index(*a)
     return __enum(:find_index) { nil } if a.empty? && !block_given?
     __note("given block not used", false) if block_given? && !a.empty?
@@ -154,7 +144,7 @@ module Enumerable
     false
   end
   def member?(x) = include?(x)
-  def all?(*p)
+  def __all?(*p)
     __pattern(p, block_given?) unless p.empty?
     if !p.empty? then __each { |v| return false unless p[0] === v }
     elsif block_given? then each { |*v| return false unless yield(*v) }
@@ -162,7 +152,7 @@ module Enumerable
     end
     true
   end
-  def any?(*p)
+  def __any?(*p)
     __pattern(p, block_given?) unless p.empty?
     if !p.empty? then __each { |v| return true if p[0] === v }
     elsif block_given? then each { |*v| return true if yield(*v) }
@@ -170,7 +160,7 @@ module Enumerable
     end
     false
   end
-  def none?(*p)
+  def __none?(*p)
     __pattern(p, block_given?) unless p.empty?
     if !p.empty? then __each { |v| return false if p[0] === v }
     elsif block_given? then each { |*v| return false if yield(*v) }
@@ -195,7 +185,7 @@ module Enumerable
     end
     n
   end
-  def inject(*args, &blk)
+  def __inject(*args, &blk)
     raise ArgumentError, "wrong number of arguments (given #{args.size}, expected 0..2)" if args.size > 2
     op = nil
     if args.size == 2
@@ -222,7 +212,7 @@ module Enumerable
     end
     acc
   end
-  alias reduce inject
+  alias __reduce __inject
   def chain(*others) = Enumerator::Chain.new(self, *others)
   def sum(init = 0, &b) = (b ? map(&b) : to_a).sum(init)
   def min(*n, &b)
@@ -246,7 +236,7 @@ module Enumerable
   end
   private :__order
   def minmax(&b) = [min(&b), max(&b)]
-  def min_by(*n)
+  def __min_by(*n)
     return __enum(:min_by, *n) { __esize } unless block_given?
     return sort_by { |v| yield v }.take(n[0]) unless n.empty? || n[0].nil?
     m = mk = nil
@@ -254,7 +244,7 @@ module Enumerable
     __each { |v| k = yield(v); if first then m, mk, first = v, k, false elsif __order(k, mk, nil) < 0 then m, mk = v, k end }
     m
   end
-  def max_by(*n)
+  def __max_by(*n)
     return __enum(:max_by, *n) { __esize } unless block_given?
     return sort_by { |v| yield v }.reverse.take(n[0]) unless n.empty? || n[0].nil?
     m = mk = nil
@@ -271,13 +261,13 @@ module Enumerable
     return __enum(:sort_by) { __esize } unless b
     to_a.sort_by(&b)
   end
-  def group_by
+  def __group_by
     return __enum(:group_by) { __esize } unless block_given?
     h = {}
     __each { |v| (h[yield(v)] ||= []) << v }
     h
   end
-  def partition
+  def __partition
     return __enum(:partition) { __esize } unless block_given?
     a, b = [], []
     __each { |v| (yield(v) ? a : b) << v }
@@ -292,7 +282,7 @@ module Enumerable
   def uniq(&b) = to_a.uniq(&b)
   def compact = to_a.compact
   def zip(*others, &b) = to_a.zip(*others, &b)
-  def each_slice(n)
+  def __each_slice(n)
     n = Array.__to_int(n)
     raise ArgumentError, "invalid slice size" if n <= 0
     return __enum(:each_slice, n) { s = __esize; s && (s + n - 1) / n } unless block_given?
@@ -301,7 +291,7 @@ module Enumerable
     yield a unless a.empty?
     self
   end
-  def each_cons(n)
+  def __each_cons(n)
     n = Array.__to_int(n)
     raise ArgumentError, "invalid size" if n <= 0
     return __enum(:each_cons, n) { s = __esize; s && (s - n + 1 < 0 ? 0 : s - n + 1) } unless block_given?
@@ -407,6 +397,7 @@ module Enumerable
     __each { |v| r << (block_given? ? yield(v) : v) unless pat === v }
     r
   end
+  private :__map, :__collect, :__inject, :__each_slice, :__each_cons, :__each_with_object, :__partition, :__group_by, :__any?, :__all?, :__none?, :__find, :__detect, :__min_by, :__max_by, :__reduce
   def lazy
     src = self
     l = Enumerator::Lazy.new(src, __esize) { |y, *v| y.yield(*v) }

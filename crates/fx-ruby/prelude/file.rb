@@ -482,6 +482,7 @@ class File < IO
     def fnmatch(pat, path, flags = 0) = __fnmatch(pat.respond_to?(:to_str) ? pat.to_str : raise(TypeError, "no implicit conversion of #{pat.class} into String"), __p(path), Array.__to_int(flags))
     alias fnmatch? fnmatch
     def __braces(pat)
+      return [pat] unless pat.include?("{")
       depth = 0
       start = nil
       pat.each_char.with_index do |c, i|
@@ -622,48 +623,10 @@ class Dir
     def [](*pats, base: nil, sort: true) = glob(pats.flatten, base: base)
     def glob(pat, flags = 0, base: nil, sort: true, &b)
       pats = Array === pat ? pat : [pat]
-      r = pats.flat_map { |x| x = File.__p(x); raise ArgumentError, "nul-separated glob pattern is deprecated" if x.include?("\0"); File.__braces(x).flat_map { |y| __glob(y, flags, base && File.__p(base)) } }
+      r = pats.flat_map { |x| x = File.__p(x); raise ArgumentError, "nul-separated glob pattern is deprecated" if x.include?("\0"); File.__braces(x).flat_map { |y| y.empty? ? [] : __glob(y, flags, base && File.__p(base)) } }
       return r unless b
       r.each(&b)
       nil
-    end
-    def __glob(pat, flags, base)
-      return [] if pat.empty?
-      abs = pat.start_with?("/")
-      dir_only = pat.end_with?("/")
-      parts = pat.split("/").reject(&:empty?)
-      return ["/"] if parts.empty?
-      out = []
-      root = abs ? "/" : (base && !base.empty? ? base : ".")
-      walk = lambda do |dir, shown, ps|
-        if ps.empty?
-          out << (dir_only ? shown + "/" : shown) if !dir_only || File.directory?(dir)
-          next
-        end
-        p, *rest = ps
-        if p == "**" && !rest.empty?
-          walk.(dir, shown, rest)
-          (Dir.__list(dir) rescue []).each do |e|
-            next if e.start_with?(".") && flags & 4 == 0
-            full = "#{dir}/#{e}"
-            walk.(full, shown.empty? ? e : (shown == "/" ? "/#{e}" : "#{shown}/#{e}"), ps) if File.directory?(full) && !File.symlink?(full)
-          end
-        elsif p =~ /[*?\[]/
-          re = File.__glob_re(p, flags | 2)
-          list = (Dir.__list(dir) rescue [])
-          list = ["."] + list if (p.start_with?(".") || flags & 4 != 0) && rest.empty? && re.match?(".")
-          list.each do |e|
-            next unless re.match?(e)
-            walk.("#{dir}/#{e}", shown.empty? ? e : (shown == "/" ? "/#{e}" : "#{shown}/#{e}"), rest)
-          end
-        else
-          p = p.gsub(/\\(.)/, '\1')
-          full = "#{dir}/#{p}"
-          walk.(full, shown.empty? ? p : (shown == "/" ? "/#{p}" : "#{shown}/#{p}"), rest) if File.exist?(full) || File.symlink?(full)
-        end
-      end
-      walk.(root, abs ? "/" : "", parts)
-      out.uniq
     end
   end
 end

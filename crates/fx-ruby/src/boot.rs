@@ -128,6 +128,8 @@ impl Vm {
         crate::core::regexp::init(self);
         crate::core::structs::init(self);
         crate::core::enumerator::init(self);
+        crate::core::enumerable::init(self);
+        crate::core::glob::init(self);
         crate::core::io::init(self);
         crate::core::io_write::init(self);
         crate::core::file::init(self);

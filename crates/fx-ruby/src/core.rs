@@ -3,12 +3,14 @@
 pub(crate) mod array;
 pub(crate) mod basic;
 pub(crate) mod comparable;
+pub(crate) mod enumerable;
 pub(crate) mod enumerator;
 pub(crate) mod env;
 pub(crate) mod exception;
 pub(crate) mod file;
 pub(crate) mod float;
 pub(crate) mod format;
+pub(crate) mod glob;
 pub(crate) mod globals;
 pub(crate) mod hash;
 pub(crate) mod integer;

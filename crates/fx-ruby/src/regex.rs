@@ -150,6 +150,10 @@ impl Program {
             self.re.get_or_init(|| build(&self.body).ok())
         };
         let Some(re) = re else { return Ok(None) };
+        if self.groups == 0 {
+            let found = re.find_from_pos(s, from).map_err(|e| e.to_string())?;
+            return Ok(found.map(|m| vec![Some((m.start(), m.end()))]));
+        }
         let caps = re.captures_from_pos(s, from).map_err(|e| e.to_string())?;
         let Some(caps) = caps else { return Ok(None) };
         Ok(Some((0..caps.len()).map(|i| caps.get(i).map(|m| (m.start(), m.end()))).collect()))

@@ -4,6 +4,7 @@
 mod digest;
 mod erb;
 mod json;
+mod strscan;
 mod openssl;
 mod yaml;
 
@@ -121,6 +122,7 @@ pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
             openssl::init(vm);
         }
         "erb" => erb::init(vm),
+        "strscan" => strscan::init(vm),
         _ => {}
     }
     let Some(found) = source(name) else { return Ok(()) };

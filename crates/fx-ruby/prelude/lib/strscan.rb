@@ -4,7 +4,7 @@ class StringScanner
   Id = "$Id$"
   def self.must_C_version = self
   attr_reader :string
-  def initialize(s, *_, fixed_anchor: false) = (@string = s.to_str; @pos = 0; @m = nil; @last = 0; @fixed = fixed_anchor)
+  def initialize(s, *_, fixed_anchor: false) = (@string = s.to_str; @pos = 0; @m = nil; @fixed = fixed_anchor)
   def fixed_anchor? = !!@fixed
   def string=(s)
     @string = s.to_str
@@ -31,51 +31,23 @@ class StringScanner
   def rest_size = [@string.bytesize - @pos, 0].max
   def bol? = @pos == 0 || @string.getbyte(@pos - 1) == 10
   alias beginning_of_line? bol?
-  def __do(pat, anchored, advance, ret)
-    if String === pat
-      hit = anchored ? (rest.start_with?(pat) ? 0 : nil) : rest.b.index(pat.b)
-      return (@m = nil) unless hit
-      @m = [pat]
-      @b, @e = @pos + hit, @pos + hit + pat.bytesize
-    else
-      raise TypeError, "wrong argument type #{pat.class} (expected Regexp)" unless Regexp === pat
-      if @fixed
-        m = anchored ? pat.__match_at(@string, @pos) : pat.__search(@string, @pos)
-        off = 0
-      else
-        m = anchored ? pat.__match_at(rest, 0) : pat.__search(rest, 0)
-        off = @pos
-      end
-      return (@m = nil) unless m
-      @m = m
-      @b, @e = off + m.__byte_begin(0), off + m.__byte_end(0)
-    end
-    @prev = @pos
-    from = @pos
-    @end = @e
-    @pos = @e if advance
-    ret == :str ? @string.byteslice(from, @e - from) : @e - from
-  end
-  private :__do
-  def scan(p) = __do(p, true, true, :str)
-  def match?(p) = __do(p, true, false, :len)
-  def skip(p) = __do(p, true, true, :len)
-  def check(p) = __do(p, true, false, :str)
-  def scan_until(p) = __do(p, false, true, :str)
-  def skip_until(p) = __do(p, false, true, :len)
-  def check_until(p) = __do(p, false, false, :str)
-  def exist?(p) = __do(p, false, false, :len)
-  def search_full(p, adv, ret) = __do(p, false, adv, ret ? :str : :len)
-  def scan_full(p, adv, ret) = __do(p, true, adv, ret ? :str : :len)
+  def scan(p) = __do(p, true, true, true)
+  def match?(p) = __do(p, true, false, false)
+  def skip(p) = __do(p, true, true, false)
+  def check(p) = __do(p, true, false, true)
+  def scan_until(p) = __do(p, false, true, true)
+  def skip_until(p) = __do(p, false, true, false)
+  def check_until(p) = __do(p, false, false, true)
+  def exist?(p) = __do(p, false, false, false)
+  def search_full(p, adv, ret) = __do(p, false, adv, ret)
+  def scan_full(p, adv, ret) = __do(p, true, adv, ret)
   def getch = scan(/./m)
   def get_byte
     return (@m = nil) if eos?
-    s = @string.byteslice(@pos, 1)
     @prev = @pos
-    @b, @e = @pos, @pos + 1
-    @pos += 1
-    @m = [s]
-    s
+    @m = [@pos, @pos += 1]
+    @re = nil
+    @string.byteslice(@prev, 1)
   end
   alias getbyte get_byte
   def peek(n) = @string.byteslice(@pos, n) || ""
@@ -87,19 +59,28 @@ class StringScanner
     self
   end
   ScanError_ = Error
-  def matched = @m && @string.byteslice(@b, @e - @b)
+  def matched = @m && @string.byteslice(@m[0], @m[1] - @m[0])
   def matched? = !@m.nil?
-  def matched_size = @m && @e - @b
+  def matched_size = @m && @m[1] - @m[0]
   def [](i)
     return nil unless @m
-    return Array === @m ? (Integer === i ? @m[i] : raise(IndexError, "undefined group name reference: #{i}")) : @m[i]
+    unless Integer === i
+      numbers = @re.named_captures[i.to_s] if Regexp === @re && (String === i || Symbol === i)
+      return self[Array.__to_int(i)] unless numbers || String === i || Symbol === i
+      raise IndexError, "undefined group name reference: #{i}" unless numbers
+      i = numbers.reverse.find { |x| @m[2 * x] } || numbers[0]
+    end
+    i += size if i < 0
+    from = i < 0 ? nil : @m[2 * i]
+    from && @string.byteslice(from, @m[2 * i + 1] - from)
   end
-  def pre_match = @m && @string.byteslice(0, @b)
-  def post_match = @m && @string.byteslice(@e, @string.bytesize)
-  def size = @m && @m.size
-  def captures = @m && (Array === @m ? [] : @m.captures)
+  def pre_match = @m && @string.byteslice(0, @m[0])
+  def post_match = @m && @string.byteslice(@m[1], @string.bytesize)
+  def size = @m && @m.size / 2
+  # A group that took no part is an empty text here.
+  def captures = @m && (1...size).map { |i| self[i] || "" }
   def values_at(*i) = @m && i.map { |x| self[x] }
-  def named_captures = @m && !(Array === @m) ? @m.named_captures : {}
+  def named_captures = @m && Regexp === @re ? @re.names.to_h { |name| [name, self[name]] } : {}
   def inspect
     return "#<StringScanner fin>" if eos?
     a = rest

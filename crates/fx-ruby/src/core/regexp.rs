@@ -234,6 +234,38 @@ impl Vm {
         Ok(self.last_match)
     }
 
+    /// One step of a scanner: from a place on, which is the start of the text unless its anchors
+    /// are fixed, and only at that place or anywhere after it. Sets no variable.
+    pub(crate) fn regex_scan(
+        &mut self,
+        re: Value,
+        s: Value,
+        pos: usize,
+        here: bool,
+        fixed: bool,
+    ) -> Res<Option<Groups>> {
+        self.check_enc(re, s)?;
+        let p = self.program_for(re, s)?;
+        let cut = if fixed { 0 } else { pos };
+        let found = match self.text_again(s, pos) {
+            Some(text) if !p.binary && text.is_char_boundary(cut) => {
+                p.search_text(&text[cut..], pos - cut, here)
+            }
+            _ => p.search(&self.heap.str(s).bytes[cut..], pos - cut, here),
+        };
+        match found {
+            Ok(Some(mut groups)) => {
+                for (from, to) in groups.iter_mut().flatten() {
+                    *from += cut;
+                    *to += cut;
+                }
+                Ok(Some(groups))
+            }
+            Ok(None) => Ok(None),
+            Err(m) => self.search_failed(re, &m),
+        }
+    }
+
     pub(crate) fn match_data(&self, m: Value) -> Option<&MatchData> {
         match self.heap.ext(m) {
             Some(Ext::Match(d)) => Some(d),
@@ -712,28 +744,6 @@ pub(crate) fn init(vm: &mut Vm) {
         },
         0,
         0,
-    );
-    vm.def(
-        k,
-        "__match_at",
-        |vm, a| {
-            let (s, i) = (vm.arg(a, 0), vm.arg(a, 1));
-            let i = vm.to_int(i)? as usize;
-            vm.regex_match_at(a.recv, s, i)
-        },
-        2,
-        2,
-    );
-    vm.def(
-        k,
-        "__search",
-        |vm, a| {
-            let (s, i) = (vm.arg(a, 0), vm.arg(a, 1));
-            let i = vm.to_int(i)? as usize;
-            vm.regex_match(a.recv, s, i)
-        },
-        2,
-        2,
     );
     match_data::init(vm);
 }

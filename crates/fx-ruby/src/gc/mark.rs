@@ -80,7 +80,14 @@ impl<'a> Marker<'a> {
     fn handle(&mut self, v: Value) {
         let at = v.index();
         let new = match v.tag() {
-            Tag::Str => self.marks.strings.add(at),
+            // A string refers to its class, and to others only as some value of any kind may.
+            Tag::Str => {
+                let new = self.marks.strings.add(at);
+                if new {
+                    self.class(self.heap.strings[at].class);
+                }
+                new && !self.heap.side_ivars.is_empty()
+            }
             Tag::Arr => self.marks.arrays.add(at),
             Tag::Hash => self.marks.hashes.add(at),
             Tag::Obj => self.marks.objects.add(at),
@@ -177,7 +184,6 @@ impl<'a> Marker<'a> {
             }
         }
         match v.tag() {
-            Tag::Str => self.class(heap.strings[at].class),
             Tag::Arr => {
                 let array = &heap.arrays[at];
                 self.class(array.class);

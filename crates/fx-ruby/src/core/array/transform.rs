@@ -18,16 +18,16 @@ pub(super) fn init(vm: &mut Vm) {
                     return vm.enumerator_sized(a, s);
                 }
                 let held = vm.hold_call(a);
-                let from = vm.held_end();
+                let out = vm.arr(Vec::with_capacity(vm.heap.arr(a.recv).len()));
+                vm.hold(out);
                 let mut i = 0;
-                while i < vm.heap.arr(a.recv).len() {
-                    let v = vm.heap.arr(a.recv)[i];
+                while let Some(v) = vm.heap.arr(a.recv).get(i).copied() {
                     let made = vm.open(held).yield1(a.block, v)?;
-                    vm.hold(made);
+                    vm.heap.arr_mut(out).push(made);
                     i += 1
                 }
-                let out = vm.take_held(from, i);
-                Ok(vm.arr(out))
+                vm.heap.bytes += i * 8;
+                Ok(out)
             },
             0,
             0,
@@ -45,21 +45,19 @@ pub(super) fn init(vm: &mut Vm) {
                 }
                 let keep = vm.syms.bytes(vm.methods[a.method as usize].orig) != b"reject";
                 let held = vm.hold_call(a);
-                let from = vm.held_end();
-                let mut count = 0;
+                let out = vm.arr(Vec::new());
+                vm.hold(out);
+                let element = vm.hold(NIL);
                 let mut i = 0;
-                while i < vm.heap.arr(a.recv).len() {
-                    let v = vm.heap.arr(a.recv)[i];
-                    vm.hold(v);
+                while let Some(v) = vm.heap.arr(a.recv).get(i).copied() {
+                    vm.set_held(element, v);
                     if vm.open(held).yield1(a.block, v)?.truthy() == keep {
-                        count += 1;
-                    } else {
-                        vm.stack.truncate(from + count);
+                        vm.heap.bytes += 8;
+                        vm.heap.arr_mut(out).push(v);
                     }
                     i += 1
                 }
-                let out = vm.take_held(from, count);
-                Ok(vm.arr(out))
+                Ok(out)
             },
             0,
             0,
