@@ -55,18 +55,18 @@ def main():
     words.add_argument("--ruby", default="ruby --disable-gems")
     words.add_argument("rows", nargs="*")
     given = words.parse_args()
-    ruby = given.ruby
     found = subprocess.run(["ruby", "-e", "puts Gem::Specification.find_by_name('rexml').gem_dir"],
                            capture_output=True, text=True).stdout.strip()
-    if found and given.ruby == words.get_default("ruby"):
-        ruby += f" -I{found}/lib"  # kramdown needs it, and the gems are off
+    ours, ruby = given.ours, given.ruby
+    if found:  # kramdown needs it, and the gems are off
+        ours, ruby = (f"{command} -I{found}/lib" for command in (ours, ruby))
     print(f"{'program':14} {'ours':>7} {'ruby':>7} {'ratio':>7}")
     skipped = []
     for row in given.rows or ROWS:
         if row in GEMS and not os.path.isdir(os.path.join(given.gems or "", row)):
             skipped.append(row)
             continue
-        print(measure(row, given.ours, ruby, given.gems, given.rounds), flush=True)
+        print(measure(row, ours, ruby, given.gems, given.rounds), flush=True)
     if skipped:
         print("skipped, no sources given:", *skipped)
 
