@@ -81,6 +81,15 @@ fn pretty(value: &Value, depth: usize, out: &mut String) {
 /// Lines of a command's output that are shown and reported.
 const MOST_LINES: usize = 10_000;
 
+/// Whether a file is to be there as the manifest's own word `present` has it: a source decides itself what it makes.
+fn is_plainly_present(resource: &Resource, property: &str, to: &str) -> bool {
+    let says = |name: &str| text(resource, name);
+    &*resource.low == "file"
+        && (property, to) == ("ensure", "file")
+        && says("ensure").as_deref() == Some("present")
+        && says("source").is_none()
+}
+
 impl Transaction<'_> {
     fn add(&self, entry: Entry) -> Rc<str> {
         entry.show(self.run);
@@ -251,7 +260,10 @@ impl Transaction<'_> {
             Some(names) => wording::shown_names(&names),
             None => {
                 let look = self.run.look();
-                let to = super::names::account(look, resource, name, text_of(&change.to));
+                let to = match text_of(&change.to) {
+                    to if is_plainly_present(resource, name, &to) => "present".to_owned(),
+                    to => super::names::account(look, resource, name, to),
+                };
                 wording::shown(resource, name, &to)
             }
         }

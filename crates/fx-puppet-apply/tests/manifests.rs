@@ -269,6 +269,22 @@ fn what_one_resource_withholds_would_have_notified_its_class() {
 }
 
 #[test]
+fn a_file_that_is_only_to_be_present_would_be_present() {
+    for (attributes, word) in [
+        ("ensure => present, content => 'x'", "present"),
+        ("ensure => present", "present"),
+        ("ensure => file", "file"),
+        ("content => 'x'", "file"),
+    ] {
+        let host = Rc::new(MemoryHost::new());
+        let (lines, _) = told(&host, &format!("file {{ '/f': noop => true, {attributes} }}"));
+        let path = "/Stage[main]/Main/File[/f]/ensure";
+        let line = format!("{path}: current_value 'absent', should be '{word}' (noop)");
+        assert_eq!(lines[0], line, "{attributes}");
+    }
+}
+
+#[test]
 fn what_is_not_supported_is_named() {
     let (lines, exit) = told(&Rc::new(MemoryHost::new()), "sshkey { 'p': }");
     assert_eq!(exit, 4);
