@@ -285,6 +285,17 @@ fn a_file_that_is_only_to_be_present_would_be_present() {
 }
 
 #[test]
+fn a_variable_of_the_top_scope_may_not_have_the_name_of_a_fact() {
+    let refused = |code: &str| {
+        let (lines, _) = told(&Rc::new(MemoryHost::linux()), code);
+        lines.iter().any(|line| line.contains("Cannot reassign variable '$kernel'"))
+    };
+    assert!(refused("$kernel = 1"));
+    assert!(!refused("$kernels = 1"));
+    assert!(!refused("class a { $kernel = 1 }\ninclude a"));
+}
+
+#[test]
 fn what_is_not_supported_is_named() {
     let (lines, exit) = told(&Rc::new(MemoryHost::new()), "sshkey { 'p': }");
     assert_eq!(exit, 4);
