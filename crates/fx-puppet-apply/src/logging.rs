@@ -392,6 +392,12 @@ impl Transaction<'_> {
             (_, Failure::RefusedContent { path, check }) => {
                 wording::refused_content(resource, path, &self.temporary(), check)
             }
+            (Made::Service(service), Failure::Command { command, .. })
+                if service.manager() == "systemd" && command.starts_with("systemctl ") =>
+            {
+                let verb = wording::verb_of_service(changes, refreshes);
+                wording::systemd_failure(resource, verb, &self.journal(&service.desired.name))
+            }
             (_, Failure::Command { command, exit: Exit::Code(code), output })
                 if wording::wraps_programs(resource) =>
             {
@@ -402,6 +408,15 @@ impl Transaction<'_> {
             _ => wording::failure(failure, &self.compiled.settings().environment),
         };
         super::secrets::shown(resource, &words)
+    }
+
+    /// The last lines of a unit's journal.
+    fn journal(&self, unit: &str) -> String {
+        let words = ["-n", "50", "--since", "5 minutes ago", "-u", unit, "--no-pager"];
+        let words = std::iter::once("journalctl").chain(words).map(str::to_owned);
+        let ended = self.run.look().query(&fx_host::Spec::argv(words));
+        let text = ended.map(|ended| String::from_utf8_lossy(&ended.stdout).into_owned());
+        text.unwrap_or_default().trim_end().to_owned()
     }
 
     fn exec_failure(&self, exec: &Exec, failure: &Failure) -> String {
