@@ -1,0 +1,57 @@
+#!/usr/bin/ruby
+# Compares what run.sh kept of two clients: rows of the formatter, counts, exit codes, files.
+#
+#   compare.rb OUT-A OUT-B [-v] [COOKBOOK.SUITE …]
+#
+# Prints one line a suite: equal, or what differs (codes, rows, files); -v prints the differing lines.
+require 'open3'
+require 'tempfile'
+
+RANDOM = %w[/etc/bind/rndc.key /var/lib/swcatalog /var/lib/fail2ban/fail2ban.sqlite3 /usr/bin/mandb /var/lib/PackageKit /var/lib/dhcp/dhcpd /etc/apt/apt.conf.d/99registry /etc/apt/apt.conf.d/20packagekit
+             /etc/apt/apt.conf.d/50appstream /etc/systemd/system/packagekit.service unit\ packagekit /etc/apt/apt.conf.d/docker-clean].freeze
+
+def rows(file)
+  return [] unless File.exist?(file)
+  lines = File.read(file, encoding: 'UTF-8').scrub.lines.map do |line|
+    line = line.sub(/\[20\d\d-\d\d-\d\dT[^\]]*\] (WARN|ERROR|INFO|FATAL|DEBUG):.*/, '').rstrip
+    line.gsub(/\d+-\d+-[a-z0-9]{5,7}\b/, 'TEMP')
+  end
+  rows = lines.grep(/^ *(\* |- )|^Infra Phase|^Recipe: |^ *=+$|^[A-Z]\w+::\w+.*Error|^Error executing/)
+  rows.map { |line| line.sub(/ in (\d+ minutes )?\d+ seconds/, '') }
+      .reject { |line| line.match?(/^Synchron|^  - \S+ \(\d+(\.\d+)*\)$/) }
+end
+
+def files(file)
+  return [] unless File.exist?(file)
+  # The original asks hostnamed for facts, which starts it; some files have keys, numbers and times of their own.
+  lines = File.readlines(file, chomp: true, encoding: 'UTF-8').grep_v(/^state (dbus|polkit|packagekit|systemd-\S+)\.service/)
+  lines = lines.map { |line| line.sub(/\.20\d{6}_\d{6}/, ".TIME") }
+  lines.reject { |line| RANDOM.any? { |name| line.start_with?(name) } }
+end
+
+def difference(one, two)
+  a, b = [one, two].map { |lines| Tempfile.new.tap { |temp| temp.write(lines.join("\n"), "\n"); temp.close } }
+  Open3.capture2('diff', '-U1', a.path, b.path)[0].lines.drop(2).join
+end
+
+verbose = ARGV.delete('-v')
+one, two, *only = ARGV
+equal = total = 0
+kinds = Hash.new(0)
+names = Dir["#{one}/*.codes"].map { |file| File.basename(file, '.codes') }.sort
+names.each do |name|
+  next if !only.empty? && !only.include?(name) && !only.include?(name[/[^.]+/])
+  next unless File.exist?("#{two}/#{name}.codes")
+  pairs = { 'codes' => [files("#{one}/#{name}.codes"), files("#{two}/#{name}.codes")],
+            'rows' => [rows("#{one}/#{name}.1"), rows("#{two}/#{name}.1")],
+            'rows of the second run' => [rows("#{one}/#{name}.2"), rows("#{two}/#{name}.2")],
+            'files' => [files("#{one}/#{name}.files"), files("#{two}/#{name}.files")] }
+  differing = pairs.reject { |_, (a, b)| a == b }
+  total += 1
+  equal += 1 if differing.empty?
+  differing.each_key { |kind| kinds[kind] += 1 }
+  puts "#{name}: #{differing.empty? ? 'equal' : differing.keys.join(', ')} (#{pairs['codes'][0].join.strip}; #{rows("#{one}/#{name}.1").grep(/^Infra/).join[/\d+\/\d+|failed/]})"
+  next unless verbose
+  differing.each { |kind, (a, b)| puts "--- #{kind}", difference(a, b).lines.first(40) }
+end
+puts "#{equal} of #{total} equal; #{kinds.map { |kind, count| "#{kind} differ in #{count}" }.join(', ')}"
