@@ -17,8 +17,9 @@ def rows(file)
     line.gsub(/\d+-\d+-[a-z0-9]{5,7}\b/, 'TEMP')
   end
   rows = lines.grep(/^ *(\* |- )|^Infra Phase|^Recipe: |^ *=+$|^[A-Z]\w+::\w+.*Error|^Error executing/)
+  # Parts of a sensitive resource are sensitive with us: instead of a difference there is a line that says so.
   rows.map { |line| line.sub(/ in (\d+ minutes )?\d+ seconds/, '') }
-      .reject { |line| line.match?(/^Synchron|^  - \S+ \(\d+(\.\d+)*\)$/) }
+      .reject { |line| line.match?(/^ *- suppressed sensitive resource$|^Synchron|^  - \S+ \(\d+(\.\d+)*\)$/) }
 end
 
 def files(file)
