@@ -93,7 +93,10 @@ class Chef
         end
         return if todo.empty?
         offered(todo)
-        fx_change(todo.map { |n, c| "upgrade package #{n} from #{@now[n] || "uninstalled"} to #{c}" },
+        # What has no such property may be set back.
+        back = new_resource.respond_to?(:allow_downgrade) ? new_resource.allow_downgrade : true
+        word = back ? "upgrade(allow_downgrade)" : "upgrade"
+        fx_change(todo.map { |n, c| "#{word} package #{n} from #{@now[n] || "uninstalled"} to #{c}" },
           versions_to(todo)) do
           multi? ? upgrade(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| upgrade([n], [c]) }
         end
