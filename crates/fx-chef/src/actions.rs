@@ -221,7 +221,8 @@ impl Machine {
         let Some(row) = rows.current() else { return };
         let lines: Vec<String> =
             lines.iter().map(|line| rows.on_one_line(&crate::masking::mask(line))).collect();
-        self.emit(&Event::Applied { lines: &lines });
+        let probe = rows.probing > 0;
+        self.emit(&Event::Applied { lines: &lines, probe });
         rows.all[row].changes.extend(lines);
     }
 
