@@ -144,27 +144,32 @@ class Chef
           multi? ? upgrade(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| upgrade([n], [c]) }
         end
       end
+      # All that the resource names, with its version; where there is none, purging leaves a blank.
+      def described(blank = "")
+        version = new_resource.version
+        "#{version ? "version #{version} of " : blank}package #{new_resource.package_name}"
+      end
       def action_remove
         todo = @names.each_with_index
           .select { |n, i| @now[n] && (@versions[i].nil? || matches?(@now[n], @versions[i])) }.map(&:first)
         return if todo.empty?
-        fx_change("remove package #{todo.join(", ")}", versions_to(todo.map { |n| [n, "absent"] })) { remove(todo) }
+        fx_change("remove #{described}", versions_to(todo.map { |n| [n, "absent"] })) { remove(todo) }
       end
       def action_purge
         todo = @names.select { |n| @now[n] || leftovers?(n) }
         return if todo.empty?
-        fx_change("purge package #{todo.join(", ")}", versions_to(todo.map { |n| [n, "purged"] })) { purge(todo) }
+        fx_change("purge #{described(" ")}", versions_to(todo.map { |n| [n, "purged"] })) { purge(todo) }
       end
       def action_lock
         todo = @names.reject { |n| locked?(n) }
         unless todo.empty?
-          fx_change("lock package #{todo.join(", ")}", of_each(todo, :locked, false, true)) { lock(todo) }
+          fx_change("lock #{described}", of_each(todo, :locked, false, true)) { lock(todo) }
         end
       end
       def action_unlock
         todo = @names.select { |n| locked?(n) }
         unless todo.empty?
-          fx_change("unlock package #{todo.join(", ")}", of_each(todo, :locked, true, false)) { unlock(todo) }
+          fx_change("unlock #{described}", of_each(todo, :locked, true, false)) { unlock(todo) }
         end
       end
       def action_reconfig = raise(Chef::Exceptions::UnsupportedAction, "#{self} does not support :reconfig")
