@@ -7,8 +7,17 @@
 require 'open3'
 require 'tempfile'
 
-RANDOM = %w[/etc/bind/rndc.key /var/lib/swcatalog /var/lib/fail2ban/fail2ban.sqlite3 /usr/bin/mandb /var/lib/PackageKit /var/lib/dhcp/dhcpd /etc/apt/apt.conf.d/99registry /etc/apt/apt.conf.d/20packagekit
-             /etc/apt/apt.conf.d/50appstream /etc/systemd/system/packagekit.service unit\ packagekit /etc/apt/apt.conf.d/docker-clean].freeze
+# What run.sh itself puts into the copy or takes away, what a program writes when it finds the time, the service that
+# the original's facts start.
+APART = Regexp.union(
+  %r{^/(usr/bin/mandb|var/lib/(swcatalog|PackageKit)|var/lib/fail2ban/fail2ban\.sqlite3) ?},
+  %r{^/etc/apt/apt\.conf\.d/(99registry|20packagekit|50appstream|docker-clean) },
+  %r{^(/etc/systemd/system/|unit )packagekit\.service},
+  /^state (dbus|polkit|packagekit|systemd-\S+)\.service/
+)
+# Keys, numbers and times made anew by each run: there they are, with whatever content. Of accounts the backup: the
+# password is set by a command of its own.
+CHANCE = %r{^/(etc/(bind/rndc\.key|ssh/ssh_host_|ldap/slapd\.d/|ssl/|shadow-)|var/lib/(dhcp/dhcpd|redis/dump|ldap/|samba/private/|postfix/master\.lock)|\S+\.db |mnt/swap|var/spool/postfix/pid/)}
 
 def rows(file)
   return [] unless File.exist?(file)
@@ -24,10 +33,9 @@ end
 
 def files(file)
   return [] unless File.exist?(file)
-  # The original asks hostnamed for facts, which starts it; some files have keys, numbers and times of their own.
-  lines = File.readlines(file, chomp: true, encoding: 'UTF-8').grep_v(/^state (dbus|polkit|packagekit|systemd-\S+)\.service/)
-  lines = lines.map { |line| line.sub(/\.20\d{6}_\d{6}/, ".TIME") }
-  lines.reject { |line| RANDOM.any? { |name| line.start_with?(name) } }
+  lines = File.readlines(file, chomp: true, encoding: 'UTF-8').grep_v(APART)
+  lines = lines.map { |line| line.sub(/\.20\d{6}_\d{6}/, '.TIME') }
+  lines.map { |line| line.match?(CHANCE) ? line.sub(/ \h{12}$/, '') : line }
 end
 
 def difference(one, two)
