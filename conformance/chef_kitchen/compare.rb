@@ -17,7 +17,7 @@ APART = Regexp.union(
 )
 # Keys, numbers and times made anew by each run: there they are, with whatever content. Of accounts the backup: the
 # password is set by a command of its own.
-CHANCE = %r{^/(etc/(bind/rndc\.key|ssh/ssh_host_|ldap/slapd\.d/|ssl/|shadow-)|var/lib/(dhcp/dhcpd|redis/dump|ldap/|samba/private/|postfix/master\.lock)|\S+\.db |mnt/swap|var/spool/postfix/pid/)}
+CHANCE = %r{^/(etc/(bind/rndc\.key|ssh/ssh_host_|ldap/slapd\.d/|ssl/|shadow-)|var/lib/(dhcp/dhcpd|redis/dump|ldap/|samba/private/|postfix/master\.lock)|\S+\.db |\S+\.pid |var/lib/syslog-ng/\S+\.persist|mnt/swap|var/spool/postfix/pid/)}
 
 def rows(file)
   return [] unless File.exist?(file)
