@@ -50,6 +50,8 @@ inside() {
 files() {
     nsenter --target "$outer" --mount ruby "$here/files.rb" "$1/layer/upper"
     echo "packages $(inside dpkg-query -W -f '${Package} ${Version} ${db:Status-Abbrev}\n' | sha1sum | cut -c1-12)"
+    # A busy machine may let the first query time out.
+    for _ in 1 2 3; do inside systemctl list-units > /dev/null 2>&1 && break; done
     inside sh -c 'systemctl list-unit-files --no-legend --state=enabled,masked | awk "{print \"unit\", \$1, \$2}"; systemctl list-units --no-legend --plain --type=service --state=active,failed | awk "{print \"state\", \$1, \$3, \$4}"' | grep -v -E 'session|user@|user-runtime'
 }
 
