@@ -13,11 +13,12 @@ APART = Regexp.union(
   %r{^/(usr/bin/mandb|var/lib/(swcatalog|PackageKit)|var/lib/fail2ban/fail2ban\.sqlite3) ?},
   %r{^/etc/apt/apt\.conf\.d/(99registry|20packagekit|50appstream|docker-clean) },
   %r{^(/etc/systemd/system/|unit )packagekit\.service},
+  %r{^/var/lib/varnish/kitchen/},
   /^state (dbus|polkit|packagekit|systemd-\S+)\.service/
 )
 # Keys, numbers and times made anew by each run: there they are, with whatever content. Of accounts the backup: the
 # password is set by a command of its own.
-CHANCE = %r{^/(etc/(bind/rndc\.key|ssh/ssh_host_|ldap/slapd\.d/|ssl/|shadow-)|var/lib/(dhcp/dhcpd|redis/dump|ldap/|samba/private/|postfix/master\.lock)|\S+\.db |\S+\.pid |var/lib/syslog-ng/\S+\.persist|mnt/swap|var/spool/postfix/pid/)}
+CHANCE = %r{^/(etc/(bind/rndc\.key|ssh/ssh_host_|ldap/slapd\.d/|ssl/|shadow-)|var/lib/(dhcp/dhcpd|redis/dump|ldap/|samba/private/|postfix/master\.lock)|\S+\.db |\S+\.pid |var/lib/syslog-ng/\S+\.persist|mnt/swap|etc/varnish/secret|var/spool/postfix/pid/)}
 
 def rows(file)
   return [] unless File.exist?(file)
