@@ -31,6 +31,7 @@ pub mod gc;
 pub mod heap;
 mod interp;
 mod names;
+mod natives;
 pub mod object;
 mod prelude;
 mod raise;
