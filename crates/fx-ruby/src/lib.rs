@@ -26,7 +26,6 @@ mod convert;
 mod core;
 pub mod embed;
 mod encoding;
-mod flow_lines;
 pub mod gc;
 pub mod heap;
 mod interp;
@@ -43,7 +42,6 @@ pub mod vm;
 mod wording;
 
 pub use embed::{Ended, Hooks, HostObject, Options, STACK, on_big_stack};
-pub use flow_lines::flow_further_in;
 pub use fx_ruby_syntax::Sym;
 pub use regex::{Simple, Slots, TooLong, engine as regex_engine};
 pub use value::Value;
