@@ -38,7 +38,7 @@ impl fmt::Display for Problem {
 impl Problem {
     fn new(text: &str, error: &ScanError) -> Problem {
         let open = open_bracket(text);
-        let (what, context) = worded(error.info(), open.map(|open| open.bracket));
+        let (what, context) = worded(error.info(), open.map(|open| open.kind));
         let context = match context {
             Some("parsing a node") if open.is_some() => Some("parsing a flow node"),
             Some("parsing a node") => Some("parsing a block node"),
@@ -86,7 +86,7 @@ fn worded(info: &str, open: Option<char>) -> (String, Option<&str>) {
 
 #[derive(Clone, Copy)]
 struct Bracket {
-    bracket: char,
+    kind: char,
     line: usize,
     column: usize,
 }
@@ -98,7 +98,7 @@ fn open_bracket(text: &str) -> Option<Bracket> {
         for (column, c) in content.chars().enumerate() {
             match c {
                 '[' | '{' => {
-                    open.push(Bracket { bracket: c, line: line + 1, column: column + 1 });
+                    open.push(Bracket { kind: c, line: line + 1, column: column + 1 });
                 }
                 ']' | '}' => drop(open.pop()),
                 _ => {}
@@ -419,11 +419,11 @@ mod tests {
     fn nesting_and_aliases_have_limits() {
         let deep = "[".repeat(210) + &"]".repeat(210);
         assert_eq!(built(&deep), Err("nesting is too deep".into()));
-        let mut text = String::from("a: &a [x,x,x,x,x,x,x,x,x,x]\n");
-        for (from, to) in "abcdefgh".chars().zip("bcdefghi".chars()) {
+        let lines = "abcdefgh".chars().zip("bcdefghi".chars()).map(|(from, to)| {
             let list = vec![format!("*{from}"); 10].join(",");
-            text.push_str(&format!("{to}: &{to} [{list}]\n"));
-        }
+            format!("{to}: &{to} [{list}]\n")
+        });
+        let text = "a: &a [x,x,x,x,x,x,x,x,x,x]\n".to_owned() + &lines.collect::<String>();
         let refused = "aliases stand for more than 2000000 values at line 7";
         // A list of text would grow with each alias: count with nothing.
         assert_eq!(build(&text, &mut Nothing).map_err(|w| w.to_string()), Err(refused.into()));

@@ -120,7 +120,7 @@ module Psych
     when "date"
       require "date"
       l&.date(text, "Date")
-      Date.new(*text.split("-").map(&:to_i))
+      Date.valid_date?(*text.split("-").map(&:to_i)) ? Date.new(*text.split("-").map(&:to_i)) : text
     else
       l&.date(text, "Time")
       time(text)
