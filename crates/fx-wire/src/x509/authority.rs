@@ -6,14 +6,17 @@ use der::Encode;
 use der::asn1::{BitString, GeneralizedTime, ObjectIdentifier, OctetString, UtcTime};
 use signature::Signer;
 use x509_cert::builder::profile::BuilderProfile;
-use x509_cert::builder::{Builder, CertificateBuilder, CrlBuilder};
-use x509_cert::certificate::TbsCertificate;
+use x509_cert::builder::{Builder, CertificateBuilder};
+use x509_cert::certificate::{TbsCertificate, Version};
+use x509_cert::crl::{CertificateList, TbsCertList};
 use x509_cert::ext::Extension as Part;
 use x509_cert::ext::pkix::name::GeneralName;
 use x509_cert::ext::pkix::{AuthorityKeyIdentifier, CrlNumber, SubjectKeyIdentifier};
 use x509_cert::name::Name;
 use x509_cert::serial_number::SerialNumber;
-use x509_cert::spki::{SignatureBitStringEncoding, SubjectPublicKeyInfoRef};
+use x509_cert::spki::{
+    DynSignatureAlgorithmIdentifier, SignatureBitStringEncoding, SubjectPublicKeyInfoRef,
+};
 use x509_cert::time::{Time, Validity};
 
 use super::certificate::Certificate;
@@ -108,7 +111,8 @@ impl Authority {
         issue(&self.key, profile, &wanted.serial, now, wanted.lifetime, &wanted.public_key)
     }
 
-    /// Signs a list of revoked certificates.
+    /// Signs a list of revoked certificates. The list names the key that signed it; the builder of
+    /// the encoding crate would name the one above it, and verifiers would not find the list.
     pub fn revoke(
         &self,
         revoked: &[Revoked],
@@ -118,19 +122,30 @@ impl Authority {
     ) -> Result<Revocations> {
         let wrong = malformed("list of revoked certificates");
         let crl_number = CrlNumber(der::asn1::Uint::new(&number(crl_number)).map_err(&wrong)?);
+        let parts = [
+            part("2.5.29.20", false, crl_number.to_der().map_err(&wrong)?),
+            Above::of(&self.certificate)?.extension(),
+        ];
         let entries: Vec<_> =
             revoked.iter().map(|one| entry(one, time(one.at)?)).collect::<Result<_>>()?;
-        // A clock that is a little behind must not take the list for one of the future.
-        let builder = CrlBuilder::<x509_cert::certificate::Rfc5280>::new_with_this_update(
-            &self.certificate.inner,
-            crl_number,
-            time(now.saturating_sub(DAY))?,
-        );
-        let mut builder = builder.map_err(&wrong)?.with_next_update(Some(time(now + lifetime)?));
-        if !entries.is_empty() {
-            builder = builder.with_certificates(entries.into_iter());
-        }
-        Revocations::new(signed(builder, &self.key)?)
+        let algorithm =
+            self.key.signature_algorithm_identifier().map_err(malformed("signature"))?;
+        let tbs_cert_list = TbsCertList {
+            version: Version::V2,
+            signature: algorithm.clone(),
+            issuer: self.name(),
+            // A clock that is a little behind must not take the list for one of the future.
+            this_update: time(now.saturating_sub(DAY))?,
+            next_update: Some(time(now + lifetime)?),
+            revoked_certificates: (!entries.is_empty()).then_some(entries),
+            crl_extensions: Some(parts.into_iter().collect::<der::Result<_>>().map_err(&wrong)?),
+        };
+        let signature = signature(&self.key, &tbs_cert_list.to_der().map_err(&wrong)?)?;
+        Revocations::new(CertificateList {
+            tbs_cert_list,
+            signature_algorithm: algorithm,
+            signature,
+        })
     }
 }
 
@@ -162,15 +177,14 @@ fn issue(
     let serial = SerialNumber::new(serial).map_err(malformed("serial number"))?;
     let validity = Validity::new(time(now.saturating_sub(DAY))?, time(now + lifetime)?);
     let builder = CertificateBuilder::new(profile, serial, validity, public.info().clone());
-    Certificate::new(signed(builder.map_err(wrong)?, key)?)
+    let mut builder = builder.map_err(&wrong)?;
+    let bytes = builder.finalize(key).map_err(&wrong)?;
+    Certificate::new(builder.assemble(signature(key, &bytes)?, key).map_err(&wrong)?)
 }
 
-fn signed<B: Builder>(mut builder: B, key: &Key) -> Result<B::Output> {
-    let wrong = malformed("signed object");
-    let bytes = builder.finalize(key).map_err(malformed("signed object"))?;
-    let signature: Signature = key.try_sign(&bytes).map_err(&wrong)?;
-    let signature: BitString = signature.to_bitstring().map_err(malformed("signature"))?;
-    builder.assemble(signature, key).map_err(malformed("signed object"))
+fn signature(key: &Key, bytes: &[u8]) -> Result<BitString> {
+    let signature: Signature = key.try_sign(bytes).map_err(malformed("signature"))?;
+    signature.to_bitstring().map_err(malformed("signature"))
 }
 
 /// What a certificate says about who signed it.
@@ -314,7 +328,7 @@ mod tests {
     use super::super::tests::Noise;
     use super::*;
 
-    const NOW: u64 = 1_800_000_000;
+    const NOW: u64 = 1_790_000_000;
     const YEAR: u64 = 365 * DAY;
 
     fn authorities() -> (Authority, Authority, Key) {
@@ -367,6 +381,10 @@ mod tests {
         assert_eq!(list.issuer().as_deref(), Some("Puppet CA: puppet"));
         assert_eq!(list.is_signed_by(signing.certificate()), Ok(true));
         assert_eq!(list.is_signed_by(root.certificate()), Ok(false));
+        // Verifiers look for the key of the signer.
+        let own = key_identifier(signing.key().public().info().subject_public_key.raw_bytes());
+        let own = own.unwrap().into_bytes();
+        assert!(list.der().windows(own.len()).any(|part| *part == *own));
     }
 
     #[test]

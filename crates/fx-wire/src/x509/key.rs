@@ -71,12 +71,11 @@ impl Key {
 
     /// The key of a text: the forms that OpenSSL writes without a password.
     pub fn from_pem(text: &str) -> Result<Key> {
-        if text.contains("-----BEGIN EC PRIVATE KEY-----") {
-            return Key::from_sec1(&pem::first(text, "EC PRIVATE KEY")?, None);
+        if let Some(bytes) = pem::blocks(text, "EC PRIVATE KEY")?.first() {
+            return Key::from_sec1(bytes, None);
         }
-        if text.contains("-----BEGIN PRIVATE KEY-----") {
-            let bytes = pem::first(text, "PRIVATE KEY")?;
-            let info = PrivateKeyInfo::from_der(&bytes).map_err(malformed("private key"))?;
+        if let Some(bytes) = pem::blocks(text, "PRIVATE KEY")?.first() {
+            let info = PrivateKeyInfo::from_der(bytes).map_err(malformed("private key"))?;
             if info.algorithm.oid == EC {
                 let curve = info.algorithm.parameters.as_ref();
                 let curve = curve.and_then(|any| any.decode_as::<ObjectIdentifier>().ok());

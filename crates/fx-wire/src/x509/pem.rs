@@ -29,13 +29,8 @@ pub(super) fn first(text: &str, label: &'static str) -> Result<Vec<u8>> {
 /// A block, in lines of 64 characters.
 pub(super) fn block(label: &str, der: &[u8]) -> String {
     let text = base64::encode(der);
-    let mut out = format!("-----BEGIN {label}-----\n");
-    for line in text.as_bytes().chunks(64) {
-        out.push_str(&String::from_utf8_lossy(line));
-        out.push('\n');
-    }
-    out.push_str(&format!("-----END {label}-----\n"));
-    out
+    let lines = text.as_bytes().chunks(64).map(|line| String::from_utf8_lossy(line) + "\n");
+    format!("-----BEGIN {label}-----\n{}-----END {label}-----\n", lines.collect::<String>())
 }
 
 #[cfg(test)]

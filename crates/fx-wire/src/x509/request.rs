@@ -8,7 +8,7 @@ use x509_cert::attr::Attribute;
 use x509_cert::ext::Extension as Part;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
-use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq};
+use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
 use x509_cert::spki::{DynSignatureAlgorithmIdentifier, SignatureBitStringEncoding};
 
 use super::key::{Key, PublicKey, Signature};
@@ -68,7 +68,7 @@ impl Request {
             attributes.insert(ExtensionReq(parts).try_into().map_err(&wrong)?).map_err(&wrong)?;
         }
         let info = CertReqInfo {
-            version: Default::default(),
+            version: Version::default(),
             subject: common_name(name)?,
             public_key: key.public().info().clone(),
             attributes,
@@ -166,11 +166,10 @@ pub(super) fn text_extension(extension: &Extension) -> Result<Part> {
 /// The text of an extension: that of a string inside, or the bytes as they are.
 pub(super) fn shown(part: &Part) -> String {
     let bytes = part.extn_value.as_bytes();
-    let text = match Any::from_der(bytes) {
+    match Any::from_der(bytes) {
         Ok(any) => String::from_utf8_lossy(any.value()).into_owned(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),
-    };
-    text
+    }
 }
 
 /// The names with their kinds, and the common name among them, sorted and each once.
