@@ -393,7 +393,8 @@ impl Transaction<'_> {
                 wording::refused_content(resource, path, &self.temporary(), check)
             }
             (Made::Service(service), Failure::Command { command, .. })
-                if service.manager() == "systemd" && command.starts_with("systemctl ") =>
+                if service.manager() == "systemd"
+                    && command.split(' ').next() == Some("systemctl") =>
             {
                 let verb = wording::verb_of_service(changes, refreshes);
                 wording::systemd_failure(resource, verb, &self.journal(&service.desired.name))
