@@ -1,40 +1,70 @@
 #!/bin/bash
-# Applies a small manifest for each of some public modules twice with two programs, each in its own throw-away copy of the
-# machine, and compares lines, exit codes and the files that are left.
+# Applies a small manifest for each of some public modules with two programs, each in its own throw-away copy of the
+# machine with systemd as its first process: first --noop, then twice. Compares lines, exit codes and every file that is left.
 #
-#   run.sh ISOLATE MODULES PUPPET-A PUPPET-B [CASE ...]
+#   run.sh MODULEPATH PUPPET FIXPOINT [CASE ...]
 #
-# ISOLATE DIR COMMAND … runs a command in a throw-away copy of the machine in which only DIR is real; MODULES is a directory of modules; the results are in $OUT (or ./out).
+# MODULEPATH holds the modules of modules.tsv; a case sees the module it is named after, those on its first line
+# (`# modules: …`) and what they depend on. PUPPET is the original, FIXPOINT our program
+# (`none`: only the original is run). What the cases install is in
+# the archive $ARCHIVES (packages.txt; `apt-get install --download-only`). The results are in $OUT (or ./out): CASE.a,
+# CASE.b, CASE.diff. The original's are kept while the case is as it was.
 set -u
-isolate=$1 modules=$2 first=$3 second=$4
-shift 4
+modulepath=$1 puppet=$2 fixpoint=$3
+shift 3
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$here/out}
 mkdir -p "$out"
 cases=("$@")
 [ ${#cases[@]} -gt 0 ] || cases=($(cd "$here/cases" && ls *.pp | sed 's/\.pp$//'))
-# What differs by nature: times, seconds, the file with the state, checksums of times.
-plain() {
-    sed -E 's/\x1b\[[0-9;]*m//g; s/in [0-9.]+ seconds/in S seconds/; s/puppet-file[0-9a-z-]+/puppet-fileNAME/; s/20[0-9]{2}-[0-9]{2}-[0-9]{2}[ T][0-9:.]+( \+0000)?/TIME/g; /serverip6 fact/d'
-}
-for case in "${cases[@]}"; do
-    for side in a b; do
-        program=$first
-        [ $side = b ] && program=$second
-        keep=$(mktemp -d)
-        cp "$here/cases/$case.pp" "$keep/site.pp"
-        timeout 300 "$isolate" "$keep" sh -c "
-            mkdir -p /tmp/case /tmp/case-src; echo hello > /tmp/a.txt
-            tar -C /tmp -czf /tmp/case-src/a.tar.gz a.txt
-            for turn in 1 2; do
-                $program apply --modulepath '$modules' --color=false --detailed-exitcodes site.pp
-                echo \"code \$?\"
-            done
-            for file in \$(find /tmp/case /etc/hosts /etc/fstab /etc/motd /etc/timezone /etc/localtime /etc/resolv.conf /etc/ssh /root/.ssh /etc/security /etc/sysctl.d /etc/sysctl.conf /etc/systemd/system /etc/tmpfiles.d /var/spool/cron /etc/alternatives/casealt -newer /tmp/a.txt ! -type d 2>/dev/null | sort); do
-                echo \"== \$file \$(stat -c '%A %U %G' \"\$file\") \$(readlink \"\$file\")\"; cat \"\$file\"
-            done" > "$keep/raw" 2>&1 < /dev/null
-        plain < "$keep/raw" > "$out/$case.$side"
-        rm -rf "$keep"
+# What the original's own packages bring.
+core="augeas_core cron_core host_core mount_core selinux_core sshkeys_core yumrepo_core"
+one() {
+    local keep
+    keep=$(mktemp -d)
+    cp "$here/cases/$1.pp" "$keep/site.pp"
+    mkdir "$keep/modules"
+    for module in $(python3 "$here/dependencies.py" "$modulepath" $(sed -n '1s/^# modules: //p' "$keep/site.pp") "$1" $core); do
+        ln -s "$module" "$keep/modules/"
     done
-    if diff "$out/$case.a" "$out/$case.b" > "$out/$case.diff"; then echo "$case equal"; else echo "$case differs"; fi
+    cat > "$keep/turns" << END
+mkdir -p /tmp/case /tmp/case-src
+echo hello > /tmp/a.txt
+touch -d 2020-01-01T00:00:00Z /tmp/a.txt
+tar -C /tmp -c a.txt | gzip -n > /tmp/case-src/a.tar.gz
+export DEBIAN_FRONTEND=noninteractive
+for turn in --noop --no-noop --no-noop; do
+    echo "== \$turn"
+    $2 apply \$turn --modulepath /root/case/modules --color=false --detailed-exitcodes site.pp
+    echo "code \$?"
 done
+( cd /tmp && find case case-src | sort | while read -r name; do
+    echo "tmp \$(stat -c '%A %U %G' "\$name") \$name \$(readlink "\$name")"
+    if grep -Iqs '' "\$name"; then cat "\$name"; elif [ -f "\$name" ]; then sha256sum < "\$name"; fi
+done )
+END
+    timeout 900 "$here/../booted.sh" "${program:-/bin/true}" "$keep" sh turns 2>&1
+    sed 's/^/left /' "$keep/left"
+    rm -rf "$keep"
+}
+plain() {
+    sed -E -f "$here/plain.sed" | grep -avE -f "$here/own.txt"
+}
+equal=0
+for case in "${cases[@]}"; do
+    sum=$(sha256sum < "$here/cases/$case.pp")
+    if [ "$(cat "$out/$case.sum" 2> /dev/null)" != "$sum" ]; then
+        one "$case" "$puppet" > "$out/$case.a.raw" && echo "$sum" > "$out/$case.sum"
+    fi
+    [ "$fixpoint" = none ] && continue
+    program=$fixpoint
+    one "$case" "/usr/local/bin/fixpoint puppet" > "$out/$case.b.raw"
+    for side in a b; do plain < "$out/$case.$side.raw" > "$out/$case.$side"; done
+    if diff -a "$out/$case.a" "$out/$case.b" > "$out/$case.diff"; then
+        echo "$case equal"
+        equal=$((equal + 1))
+    else
+        echo "$case differs by $(grep -c '^[<>]' "$out/$case.diff") lines"
+    fi
+done
+echo "puppet_modules: $equal of ${#cases[@]} equal"

@@ -1,2 +1,2 @@
-sysctl { 'net.ipv4.ip_forward': ensure => present, value => '1', apply => false, target => '/tmp/case/sysctl.conf' }
-sysctl { 'vm.swappiness': value => '10', apply => false, target => '/tmp/case/sysctl.conf' }
+sysctl { 'net.ipv4.conf.all.log_martians': value => '1' }
+sysctl { 'net.ipv4.tcp_syncookies': value => '1', comment => 'case' }

@@ -159,7 +159,11 @@ fn evaluate_or_show(
             Language::Puppet => puppet::check(stage, target, policy),
             Language::Chef => chef::texts(stage, target),
         };
-        found.retain(|found| found.severity == Severity::Error);
+        // Where not a single step was taken, a name that is near another one is what failed.
+        let ran = !stage.run.ledger.steps().is_empty();
+        let is_error = |found: &Diagnostic| found.severity == Severity::Error;
+        let only_errors = ran || found.iter().any(is_error);
+        found.retain(|found| is_error(found) || (!only_errors && found.help.is_some()));
         found.truncate(MOST_SHOWN);
         let bright = terminal::color_on_errors(&*stage.host, terminal::ColorChoice::Auto);
         let color = if bright { Color::Always } else { Color::Never };

@@ -71,6 +71,8 @@ pub struct Context<'a> {
     pub(crate) exprs: RefCell<FxHashMap<Str, Option<Rc<Expr>>>>,
     pub control: Control,
     pub level: Cell<Level>,
+    /// Where in the policy a check is, for what it has to say.
+    pub(crate) place: Cell<Option<fx_source::Span>>,
     /// Messages of level info, while they are buffered.
     pub(crate) log_buffer: RefCell<Option<Vec<String>>>,
     pub bundle_aborted: bool,
@@ -154,7 +156,8 @@ impl Context<'_> {
             buffer.push(text.to_owned());
             return;
         }
-        self.run.ledger.message(level, text, &Origin::default());
+        let origin = self.place.get().map_or_else(Origin::default, Origin::at);
+        self.run.ledger.message(level, text, &origin);
     }
 
     /// From now on messages of level info are kept, for the caller to log or drop, as the original

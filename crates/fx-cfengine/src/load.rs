@@ -102,7 +102,9 @@ impl Context<'_> {
             };
             for body in bodies {
                 if let Some(inputs) = self.effective(&body, "inputs") {
+                    let around = self.place.replace(self.place_of_inputs(&body));
                     self.load_inputs(&inputs, loaded, &mut extra);
+                    self.place.set(around);
                 }
             }
         }
@@ -362,6 +364,12 @@ impl Context<'_> {
             .filter(|attribute| &*attribute.name == name)
             .rfind(|attribute| attribute.guard.as_ref().is_none_or(|guard| self.defined(guard)))
             .map(|attribute| attribute.value.clone())
+    }
+
+    /// Where a control body names its inputs; only a check says places.
+    fn place_of_inputs(&self, body: &Body) -> Option<fx_source::Span> {
+        let named = body.attributes.iter().find(|attribute| &*attribute.name == "inputs")?;
+        self.checks_only().then(|| self.line_span(&body.file, named.line))?
     }
 
     fn load_inputs(&mut self, inputs: &Rval, loaded: &mut Loaded, out: &mut Vec<Policy>) {

@@ -270,6 +270,7 @@ fn new_context<'a>(
         cache: FxHashMap::default(),
         exprs: RefCell::new(FxHashMap::default()),
         control,
+        place: Cell::new(None),
         log_buffer: RefCell::new(None),
         bundle_aborted: false,
         body_guarded: false,

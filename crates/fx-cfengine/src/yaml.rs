@@ -1,71 +1,48 @@
-//! YAML to data, by events of a safe parser; scalars are resolved as the original does.
+//! YAML to data; scalars are resolved as the original does.
 
-use std::rc::Rc;
-
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use fx_formats::yaml::read::{self, Make};
 
 use crate::json::{Json, Object, put};
-use crate::text::Str;
-
-/// Deepest nesting that is read.
-const MAX_DEPTH: usize = 200;
-
-enum Open {
-    Array(Vec<Json>),
-    Object(Object, Option<Str>),
-}
 
 /// Reads the first document; `None` when it is not YAML.
 pub(crate) fn parse(source: &str) -> Option<Json> {
-    let mut stack: Vec<Open> = Vec::new();
-    let mut result: Option<Json> = None;
-    for event in Parser::new_from_str(source) {
-        let (event, _) = event.ok()?;
-        let value = match event {
-            Event::SequenceStart(..) => {
-                stack.push(Open::Array(Vec::new()));
-                None
-            }
-            Event::MappingStart(..) => {
-                stack.push(Open::Object(Object::new(), None));
-                None
-            }
-            Event::SequenceEnd | Event::MappingEnd => Some(match stack.pop()? {
-                Open::Array(items) => Json::Array(items),
-                Open::Object(map, _) => Json::Object(map),
-            }),
-            Event::Scalar(text, style, ..) => match stack.last_mut() {
-                // A key is its text, whatever it looks like.
-                Some(Open::Object(_, key @ None)) => {
-                    *key = Some((&*text).into());
-                    None
-                }
-                _ => Some(scalar(&text, style)),
-            },
-            Event::Alias(_) => Some(Json::Null),
-            Event::DocumentEnd => break,
-            _ => None,
-        };
-        if stack.len() > MAX_DEPTH {
-            return None;
-        }
-        let Some(value) = value else { continue };
-        match stack.last_mut() {
-            None => result = Some(value),
-            Some(Open::Array(items)) => items.push(value),
-            Some(Open::Object(map, key)) => match key.take() {
-                None => *key = Some(value.primitive().unwrap_or_default()),
-                Some(name) => put(map, name, value),
-            },
-        }
-    }
-    result
+    read::build(source, &mut Data).ok().flatten()
 }
 
-fn scalar(text: &str, style: ScalarStyle) -> Json {
-    if !matches!(style, ScalarStyle::Plain) {
-        return Json::Str(text.into());
+/// Makes data.
+struct Data;
+
+impl Make for Data {
+    type Value = Json;
+
+    fn scalar(&mut self, text: &str, is_plain: bool, _: Option<&str>) -> Result<Json, String> {
+        Ok(if is_plain { plain(text) } else { Json::Str(text.into()) })
     }
+
+    /// A key is its text, whatever it looks like.
+    fn key(&mut self, text: &str, _: bool, _: Option<&str>) -> Result<Json, String> {
+        Ok(Json::Str(text.into()))
+    }
+
+    fn list(&mut self, items: Vec<Json>) -> Json {
+        Json::Array(items)
+    }
+
+    fn map(&mut self, pairs: Vec<(Json, Json)>, _: Option<&str>) -> Result<Json, String> {
+        let mut object = Object::new();
+        for (key, value) in pairs {
+            put(&mut object, key.primitive().unwrap_or_default(), value);
+        }
+        Ok(Json::Object(object))
+    }
+
+    /// The original knows no aliases.
+    fn alias(&mut self, _: Json) -> Json {
+        Json::Null
+    }
+}
+
+fn plain(text: &str) -> Json {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Json::Null,
         "y" | "Y" | "true" | "True" | "TRUE" | "yes" | "Yes" | "YES" | "on" | "On" | "ON" => {
@@ -79,7 +56,7 @@ fn scalar(text: &str, style: ScalarStyle) -> Json {
             if let (Ok(number), _) = crate::json::number(text) {
                 return number;
             }
-            Json::Str(Rc::from(text))
+            Json::Str(text.into())
         }
     }
 }

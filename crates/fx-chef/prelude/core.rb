@@ -235,4 +235,11 @@ module Gem
     end
     attr_reader :name, :requirement
   end
+  class Specification
+    # The newest of this machine that fits.
+    def self.find_by_name(name, *requirements)
+      found = Chef::FxGems.find(name, requirements.empty? ? nil : requirements)
+      found || raise(MissingSpecError.new(name, Requirement.create(requirements)))
+    end
+  end
 end

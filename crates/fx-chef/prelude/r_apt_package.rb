@@ -3,6 +3,7 @@ class Chef
   class Provider
     class AptPackage < Package
       include Holding
+      include Answers
       def manager = "apt"
       def settings
         { options: options, default_release: given(:default_release), replace_config: given(:overwrite_config_files) }
@@ -39,7 +40,6 @@ class Chef
       def install(names, versions) = super(names, names.zip(versions).map { |n, v| virtual(n) ? nil : v })
       def remove(names) = super(real(names))
       def purge(names) = act(:purge, real(names))
-      def reconfig(names) = act(:reconfig, names)
     end
   end
 end

@@ -2,6 +2,7 @@
 class Chef
   class Provider
     class DpkgPackage < Package
+      include Answers
       def manager = "dpkg"
       def sources = Array(new_resource.source || (@names.all? { |n| n.start_with?("/") } ? @names : nil))
       def load_current_resource

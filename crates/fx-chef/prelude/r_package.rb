@@ -42,6 +42,48 @@ class Chef
         def unlock(names) = act(:unlock, names)
       end
 
+      # Answers to what Debian's packages ask when they are installed.
+      module Answers
+        def prepare(todo)
+          return unless new_resource.response_file
+          names, versions = todo.transpose
+          names, versions = names[0], versions[0] unless new_resource.package_name.is_a?(Array)
+          file = answers(names, versions) or return
+          fx_change("preseed package #{names}", of_each([names].flatten, :answers, "old", "new")) { answer(file) }
+        end
+        # They are asked again only if there are other answers.
+        def action_reconfig
+          name = new_resource.package_name
+          return unless new_resource.response_file && @now.values.any?
+          file = answers(name, name.is_a?(Array) ? @now.values : @now.values.first) or return
+          fx_change("reconfigure package #{name}", of_each(@names, :configured, true, "reconfigured")) do
+            answer(file)
+            noninteractive("dpkg-reconfigure", *@names)
+          end
+        end
+        def answer(file) = noninteractive("debconf-set-selections", file)
+        def noninteractive(*words) = tool(words, environment: { "DEBIAN_FRONTEND" => "noninteractive" }.merge(env))
+        # The file of the answers, as long as it is a new one.
+        def answers(names, versions)
+          r = new_resource
+          place = "#{Chef::FileCache.create_cache_path("preseed/#{r.cookbook_name}")}/#{names}-#{versions}.seed"
+          if run_context.has_template_in_cookbook?(r.cookbook_name, r.response_file)
+            file = Chef::Resource::Template.new(place, run_context)
+            file.variables(r.response_file_variables)
+          elsif run_context.has_cookbook_file_in_cookbook?(r.cookbook_name, r.response_file)
+            file = Chef::Resource::CookbookFile.new(place, run_context)
+          else
+            raise Chef::Exceptions::FileNotFound,
+              "No template or cookbook file found for response file #{r.response_file}"
+          end
+          file.cookbook_name = r.cookbook_name
+          file.source(r.response_file)
+          file.backup(false)
+          file.run_action(:create)
+          file.path if file.updated_by_last_action?
+        end
+      end
+
       def load_current_resource
         @names = Array(new_resource.package_name)
         v = new_resource.version
@@ -80,6 +122,7 @@ class Chef
         end
         return if todo.empty?
         offered(todo)
+        prepare(todo)
         fx_change(todo.map { |n, c| "install version #{c} of package #{n}" }, versions_to(todo)) do
           multi? ? install(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| install([n], [c]) }
         end
@@ -93,51 +136,54 @@ class Chef
         end
         return if todo.empty?
         offered(todo)
-        fx_change(todo.map { |n, c| "upgrade package #{n} from #{@now[n] || "uninstalled"} to #{c}" },
+        # What has no such property may be set back.
+        back = new_resource.respond_to?(:allow_downgrade) ? new_resource.allow_downgrade : true
+        word = back ? "upgrade(allow_downgrade)" : "upgrade"
+        fx_change(todo.map { |n, c| "#{word} package #{n} from #{@now[n] || "uninstalled"} to #{c}" },
           versions_to(todo)) do
           multi? ? upgrade(todo.map(&:first), todo.map(&:last)) : todo.each { |n, c| upgrade([n], [c]) }
         end
+      end
+      # All that the resource names, with its version; where there is none, purging leaves a blank.
+      def described(blank = "")
+        version = new_resource.version
+        "#{version ? "version #{version} of " : blank}package #{new_resource.package_name}"
       end
       def action_remove
         todo = @names.each_with_index
           .select { |n, i| @now[n] && (@versions[i].nil? || matches?(@now[n], @versions[i])) }.map(&:first)
         return if todo.empty?
-        fx_change("remove package #{todo.join(", ")}", versions_to(todo.map { |n| [n, "absent"] })) { remove(todo) }
+        fx_change("remove #{described}", versions_to(todo.map { |n| [n, "absent"] })) { remove(todo) }
       end
       def action_purge
         todo = @names.select { |n| @now[n] || leftovers?(n) }
         return if todo.empty?
-        fx_change("purge package #{todo.join(", ")}", versions_to(todo.map { |n| [n, "purged"] })) { purge(todo) }
+        fx_change("purge #{described(" ")}", versions_to(todo.map { |n| [n, "purged"] })) { purge(todo) }
       end
       def action_lock
         todo = @names.reject { |n| locked?(n) }
         unless todo.empty?
-          fx_change("lock package #{todo.join(", ")}", of_each(todo, :locked, false, true)) { lock(todo) }
+          fx_change("lock #{described}", of_each(todo, :locked, false, true)) { lock(todo) }
         end
       end
       def action_unlock
         todo = @names.select { |n| locked?(n) }
         unless todo.empty?
-          fx_change("unlock package #{todo.join(", ")}", of_each(todo, :locked, true, false)) { unlock(todo) }
+          fx_change("unlock #{described}", of_each(todo, :locked, true, false)) { unlock(todo) }
         end
       end
-      def action_reconfig
-        todo = @names.select { |n| @now[n] }
-        return if todo.empty?
-        fx_change("reconfigure package #{todo.join(", ")}", of_each(todo, :configured, true, "reconfigured")) do
-          reconfig(todo)
-        end
-      end
+      def action_reconfig = raise(Chef::Exceptions::UnsupportedAction, "#{self} does not support :reconfig")
       def of_each(names, property, from, to) = names.map { |n| [:package, n, property, from, to] }
       # Changes of versions; what the repositories choose is not known beforehand.
       def versions_to(todo) = todo.map { |n, v| [:package, n, :version, @now[n] || "absent", v || "latest"] }
       def matches?(have, want) = have == want || have.start_with?("#{want}-")
       def leftovers?(_n) = false
+      def prepare(_todo) = nil
       def multi? = true
       def trusts_names? = false
       def upgrade(names, versions) = install(names, versions)
       def purge(names) = remove(names)
-      %i{locked? lock unlock reconfig}.each do |m|
+      %i{locked? lock unlock}.each do |m|
         define_method(m) { |*| raise Chef::Exceptions::UnsupportedAction, "#{self} does not support :#{m}" }
       end
     end

@@ -44,12 +44,15 @@ class Chef
         wanted, now = new_resource.send(property).to_s, @now[property].to_s
         wanted == now || (now == "" && wanted == "-1" && %i{expire_date inactive}.include?(property))
       end
+      # What is not limited is shown as minus one day, and that day as a date.
+      UNLIMITED = { expire_date: "1969-12-31", inactive: -1 }.freeze
+      def now(property) = @now[property].to_s == "" ? UNLIMITED[property] : @now[property]
       def descriptions
         r = new_resource
         lines = home_differs? ? ["change homedir from #{@now[:home]} to #{r.home}"] : []
         lines + differences.map do |k|
           hidden = k == :password
-          "change #{k} from #{hidden ? "********" : @now[k]} to #{hidden ? "********" : r.send(k)}"
+          "change #{k} from #{hidden ? "********" : now(k)} to #{hidden ? "********" : r.send(k)}"
         end
       end
       # What useradd or usermod is to set; the two that the original always names, and what differs.

@@ -102,9 +102,9 @@ class Chef
     def suppress_up_to_date_messages? = false
 
     # Plain resources carry no guards at all, so this is the short way out.
-    def fx_skip?(action)
+    def fx_skip?(action, at_work = true)
       if action == :nothing
-        FX.action_skipped(nil, "not_if { action == :nothing }", "action :nothing")
+        at_work ? FX.action_skipped(nil, "not_if { action == :nothing }", "action :nothing") : FX.guards_asked(nil)
         if @run_context.events.heard?
           @run_context.events.resource_skipped(self, action, ConditionalActionNotNothing.new(action))
         end
@@ -119,11 +119,17 @@ class Chef
       end
       return false unless failed
       Chef::Log.debug("Skipping #{self} due to #{failed.description}")
-      FX.action_skipped(failed.positivity.name, failed.to_text, ([failed.fx_told] + passed.map(&:fx_told)).join("; "))
+      if at_work
+        told = ([failed.fx_told] + passed.map(&:fx_told)).join("; ")
+        FX.action_skipped(failed.positivity.name, failed.to_text, told)
+      else
+        FX.guards_asked(failed.positivity.name)
+      end
       @run_context.events.resource_skipped(self, action, failed) if @run_context.events.heard?
       true
     end
-    def should_skip?(action) = fx_skip?(action)
+    # For providers that ask other resources: what they do themselves goes on.
+    def should_skip?(action) = fx_skip?(action, false)
 
     def custom_exception_message(e) = "#{self} (#{defined_at}) had an error: #{e.class.name}: #{e.message}"
     def customize_exception(e)

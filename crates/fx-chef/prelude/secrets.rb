@@ -6,7 +6,8 @@ class Chef
     # Where it is and what it is called is no secret.
     OPEN = %i{@name @path @resource_name @cookbook_name @recipe_name @source_line @declared_type @action
       @allowed_actions @owner @group @mode @user @cwd @username @provider @params @destination @service_name
-        @package_name @home @shell @elapsed_time @creates @interpreter @flags}.freeze
+        @package_name @home @shell @elapsed_time @creates @interpreter @flags @expire_date @inactive @comment
+        @version @uid @gid}.freeze
 
     class << self
       # The failure as it may be shown. What caused it is told to nobody: it holds the same.
@@ -40,11 +41,18 @@ class Chef
       def values(resource)
         found = []
         (resource.instance_variables - Chef::Resource::HIDDEN - OPEN).each do |iv|
-          collect(resource.instance_variable_get(iv), found, 0)
+          collect(resource.instance_variable_get(iv), found, 0) unless plain?(resource, iv)
         end
+        found.delete(resource.name)
         outer = resource.enclosing_provider
         found.concat(values(outer.new_resource)) if outer
         found.flat_map { |v| [v, *v.lines.map(&:strip)] }.select { |v| v.size > 3 }.uniq
+      end
+
+      # A name, and a choice among words that the cookbook lists, is no secret.
+      def plain?(resource, variable)
+        property = resource.class.properties[variable.to_s.delete_prefix("@").to_sym]
+        property && (property.name_property? || property.equal_to)
       end
 
       def collect(value, found, depth)

@@ -21,6 +21,7 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("action_kept", kept),
     ("action_bypassed", bypassed),
     ("action_skipped", skipped),
+    ("guards_asked", guards_asked),
     ("action_failed", failed),
     ("action_unsure?", unsure),
     ("requirement", requirement),
@@ -127,6 +128,8 @@ pub(crate) struct Rows {
     because: Option<String>,
     /// Whether what runs next had subscribed.
     subscribed: bool,
+    /// How often a provider found that another resource's guards hold it back.
+    pub(crate) asked: usize,
     /// Above zero nothing is recorded: guards run resources of their own.
     hushed: u32,
     /// Above zero actions only find out what they would do.
@@ -218,7 +221,8 @@ impl Machine {
         let Some(row) = rows.current() else { return };
         let lines: Vec<String> =
             lines.iter().map(|line| rows.on_one_line(&crate::masking::mask(line))).collect();
-        self.emit(&Event::Applied { lines: &lines });
+        let probe = rows.probing > 0;
+        self.emit(&Event::Applied { lines: &lines, probe });
         rows.all[row].changes.extend(lines);
     }
 
@@ -428,6 +432,21 @@ fn skipped(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         machine.emit(&Event::ActionSkipped { row, skip: &skip });
         None
     });
+    Ok(NIL)
+}
+
+/// `FX.guards_asked(guard)`: a provider asked a resource that is not at work whether it would be
+/// skipped, and it would. The original shows that on a line of its own and counts it; the action
+/// under way goes on.
+fn guards_asked(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let skip = text(vm, a, 0)?.map_or(Skip::Nothing, Skip::Guard);
+    if !machine.is_hushed() {
+        let mut rows = machine.rows.borrow_mut();
+        rows.asked += 1;
+        // No action has this row, so the line belongs to none.
+        let row = usize::MAX - rows.asked;
+        machine.emit(&Event::ActionSkipped { row, skip: &skip });
+    }
     Ok(NIL)
 }
 

@@ -1,6 +1,6 @@
 //! Templates by Erubis' rules: ERB text into Ruby that appends to a buffer.
 //!
-//! A line that holds only a code tag vanishes; `-%>` and `=%>` eat the newline after any tag.
+//! A line that holds only a code tag vanishes; `-%>` and `=%>` eat the newline after an expression, and only there.
 
 use fx_ruby::{Args, R, Vm};
 
@@ -127,7 +127,7 @@ fn program(input: &[u8]) -> Vec<u8> {
                 } else {
                     out.text(left_text);
                     out.code.extend(std::iter::repeat_n(b'\n', lines));
-                    out.newline_or(right, tail);
+                    out.text(right);
                 }
             }
             b'%' => {
@@ -143,11 +143,9 @@ fn program(input: &[u8]) -> Vec<u8> {
                 out.code.push(b'\n');
             }
             _ => {
-                if mark != b'-' {
-                    out.text(left_text);
-                }
+                out.text(left_text);
                 out.statement(code);
-                out.newline_or(right, tail);
+                out.text(right);
             }
         }
     }
@@ -189,6 +187,15 @@ mod tests {
             "<%= x %>\n<%= y -%>\nz",
             "_b = +''; _b << ( x ).to_s; _b << '\n'; _b << ( y ).to_s; \n_b << 'z'; \n_b",
         );
+    }
+
+    #[test]
+    fn code_beside_text_keeps_blanks_and_newline() {
+        check(
+            "a<% x -%>\n  <%- y %>b\n",
+            "_b = +''; _b << 'a';  x ; _b << '\n'; _b << '  ';  y ; _b << 'b\n'; \n_b",
+        );
+        check("a<%# x -%>\nb", "_b = +''; _b << 'a'; _b << '\n'; _b << 'b'; \n_b");
     }
 
     #[test]

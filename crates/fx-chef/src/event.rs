@@ -53,6 +53,8 @@ pub(crate) enum Event<'a> {
     /// One change was made or would be: what it is, then what belongs to it.
     Applied {
         lines: &'a [String],
+        /// It is only found out what would be done, for a notification that comes before.
+        probe: bool,
     },
     /// Something that the action needs is missing, or is taken for granted.
     Requirement {

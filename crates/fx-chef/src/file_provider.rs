@@ -364,14 +364,14 @@ fn access(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
     let mut owners = Vec::new();
     if let (Some(want), Some(to)) = (uid, &wanted.owner)
-        && meta.as_ref().is_none_or(|meta| meta.uid != want)
+        && (new || meta.as_ref().is_none_or(|meta| meta.uid != want))
     {
         let from = meta.as_ref().filter(|_| !new);
         let from = from.map_or_else(absent, |m| account::user_label(look, m.uid));
         owners.push(change("owner", from, to.to_string()));
     }
     if let (Some(want), Some(to)) = (gid, &wanted.group)
-        && meta.as_ref().is_none_or(|meta| meta.gid != want)
+        && (new || meta.as_ref().is_none_or(|meta| meta.gid != want))
     {
         let from = meta.as_ref().filter(|_| !new);
         let from = from.map_or_else(absent, |m| account::group_label(look, m.gid));

@@ -130,7 +130,7 @@ fn summary(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let rows = machine.rows.borrow();
     let updated = rows.count(|ending| matches!(ending, Ending::Updated));
     let others = |ending: &Ending| matches!(ending, Ending::UpToDate | Ending::Skipped { .. });
-    let total = updated + rows.count(others);
+    let total = updated + rows.count(others) + rows.asked;
     let why_run = machine.console.borrow().style.why_run;
     let seconds = machine.look().monotonic().as_secs();
     let deprecations = &deprecations;

@@ -26,7 +26,10 @@ pub(crate) fn access(change: &Change, new: bool) -> String {
         let text = shown(value);
         match (&*change.property, text.as_str()) {
             (_, "" | "absent") => String::new(),
-            ("mode", text) => format!("{text:0>4}"),
+            ("mode", text) => {
+                let digits = text.trim_start_matches('0');
+                format!("0{}", if digits.is_empty() { "0" } else { digits })
+            }
             (_, text) => text.to_owned(),
         }
     };
@@ -71,6 +74,8 @@ mod tests {
         for (change, new, expected) in [
             (change("mode", "644", "600"), false, "change mode from '0644' to '0600'"),
             (change("mode", "absent", "600"), true, "change mode from '' to '0600'"),
+            (change("mode", "2755", "44"), false, "change mode from '02755' to '044'"),
+            (change("mode", "0640", "0"), false, "change mode from '0640' to '00'"),
             (change("owner", "root", "bob"), false, "change owner from 'root' to 'bob'"),
             (change("group", "root", "bob"), true, "change group from '' to 'bob'"),
         ] {

@@ -50,9 +50,9 @@ const fn row(
     Cipher { name, key_len, iv_len, block, kind }
 }
 
-/// The names a program may ask for.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    CIPHERS.iter().map(|(names, _)| names[0])
+/// The names a program may ask for: all that OpenSSL lists.
+pub fn names() -> &'static [&'static str] {
+    crate::cipher_names::NAMES
 }
 
 impl Cipher {

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cipher;
+mod cipher_names;
 pub mod cms;
 pub mod der;
 pub mod digest;

@@ -66,6 +66,32 @@ pub fn may_be_absent(name: &str) -> bool {
     })
 }
 
+/// Whether a name may be one of Facter's own facts. Those that have the name of an interface or a disk in them are left out.
+#[must_use]
+pub fn may_be_name(name: &str) -> bool {
+    const STRUCTURED: [&str; 18] = [
+        "disks",
+        "dmi",
+        "facterversion",
+        "filesystems",
+        "fips_enabled",
+        "hypervisors",
+        "identity",
+        "interfaces",
+        "load_averages",
+        "memory",
+        "mountpoints",
+        "networking",
+        "os",
+        "partitions",
+        "processors",
+        "ssh",
+        "system_uptime",
+        "timezone",
+    ];
+    STRUCTURED.contains(&name) || is_legacy_name(name)
+}
+
 fn map<const N: usize>(pairs: [(&'static str, Value); N]) -> Value {
     pairs.into_iter().filter(|(_, value)| *value != Value::Undef).collect()
 }

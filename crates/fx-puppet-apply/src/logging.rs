@@ -81,6 +81,15 @@ fn pretty(value: &Value, depth: usize, out: &mut String) {
 /// Lines of a command's output that are shown and reported.
 const MOST_LINES: usize = 10_000;
 
+/// Whether a file is to be there as the manifest's own word `present` has it: a source decides itself what it makes.
+fn is_plainly_present(resource: &Resource, property: &str, to: &str) -> bool {
+    let says = |name: &str| text(resource, name);
+    &*resource.low == "file"
+        && (property, to) == ("ensure", "file")
+        && says("ensure").as_deref() == Some("present")
+        && says("source").is_none()
+}
+
 impl Transaction<'_> {
     fn add(&self, entry: Entry) -> Rc<str> {
         entry.show(self.run);
@@ -251,7 +260,10 @@ impl Transaction<'_> {
             Some(names) => wording::shown_names(&names),
             None => {
                 let look = self.run.look();
-                let to = super::names::account(look, resource, name, text_of(&change.to));
+                let to = match text_of(&change.to) {
+                    to if is_plainly_present(resource, name, &to) => "present".to_owned(),
+                    to => super::names::account(look, resource, name, to),
+                };
                 wording::shown(resource, name, &to)
             }
         }
@@ -380,6 +392,13 @@ impl Transaction<'_> {
             (_, Failure::RefusedContent { path, check }) => {
                 wording::refused_content(resource, path, &self.temporary(), check)
             }
+            (Made::Service(service), Failure::Command { command, .. })
+                if service.manager() == "systemd"
+                    && command.split(' ').next() == Some("systemctl") =>
+            {
+                let verb = wording::verb_of_service(changes, refreshes);
+                wording::systemd_failure(resource, verb, &self.journal(&service.desired.name))
+            }
             (_, Failure::Command { command, exit: Exit::Code(code), output })
                 if wording::wraps_programs(resource) =>
             {
@@ -390,6 +409,15 @@ impl Transaction<'_> {
             _ => wording::failure(failure, &self.compiled.settings().environment),
         };
         super::secrets::shown(resource, &words)
+    }
+
+    /// The last lines of a unit's journal.
+    fn journal(&self, unit: &str) -> String {
+        let words = ["-n", "50", "--since", "5 minutes ago", "-u", unit, "--no-pager"];
+        let words = std::iter::once("journalctl").chain(words).map(str::to_owned);
+        let ended = self.run.look().query(&fx_host::Spec::argv(words));
+        let text = ended.map(|ended| String::from_utf8_lossy(&ended.stdout).into_owned());
+        text.unwrap_or_default().trim_end().to_owned()
     }
 
     fn exec_failure(&self, exec: &Exec, failure: &Failure) -> String {

@@ -29,9 +29,9 @@ impl Transaction<'_> {
         if real + withheld == 0 || status.failed || !thing.can_refresh() {
             return;
         }
-        // A service that was just started needs no restart.
+        // A service that was just started, or would be, needs no restart.
         let is_start = |event: &Event| event.property == "ensure" && event.to == "running";
-        if &*resource.low == "service" && status.changed && status.events.iter().any(is_start) {
+        if &*resource.low == "service" && status.events.iter().any(is_start) {
             return;
         }
         let count = real + withheld;

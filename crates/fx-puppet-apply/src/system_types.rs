@@ -261,6 +261,7 @@ fn make_service(compiled: &Compiled, resource: &Resource) -> Made {
             _ => None,
         },
         commands,
+        unknown_is_stopped: true,
     };
     Made::Service(Box::new(service::Service::new(desired, backend)))
 }

@@ -400,9 +400,10 @@ impl<'a> Transaction<'a> {
         match self.brought.remove(&at) {
             Some(Ok(children)) => {
                 let is_one = matches!(thing, Made::Ruby(_)) && !children.is_empty();
+                let own = outgoing.withheld;
                 self.take(at, children.into_iter(), noop, &mut outgoing);
                 if is_one && outgoing.real + outgoing.withheld > 0 {
-                    self.as_one(resource, &mut outgoing);
+                    self.take_of_ruby(resource, &thing, own, &mut outgoing);
                 }
             }
             Some(Err(why)) => {
@@ -427,6 +428,24 @@ impl<'a> Transaction<'a> {
         outgoing.withheld = usize::from(outgoing.real == 0);
         outgoing.real = outgoing.real.min(1);
         self.schedule(&resource.title);
+    }
+
+    /// What Ruby brought is one change to who is notified. In a rehearsal it is named where it was brought when the resource
+    /// had its turn; what was known before the run counts a second time, as a part of the container around.
+    fn take_of_ruby(&self, resource: &Resource, thing: &Made, own: usize, outgoing: &mut Outgoing) {
+        let (before, in_turn) = match thing {
+            Made::Ruby(ruby) => ruby.object.ways_to_generate(),
+            _ => (false, false),
+        };
+        let (is_withheld, brought) = (outgoing.real == 0, outgoing.withheld - own);
+        if is_withheld && in_turn {
+            let message = Message::WouldTrigger(outgoing.withheld);
+            self.log_of(&resource.title, Level::Notice, &message);
+        }
+        self.as_one(resource, outgoing);
+        if is_withheld && before && in_turn {
+            outgoing.withheld += brought;
+        }
     }
 
     /// What lies below a directory that is taken as a whole.

@@ -346,6 +346,30 @@ pub(super) fn program_failure(
     }
 }
 
+/// What systemd was to do with a service and did not.
+pub(super) fn verb_of_service(changes: &[Change], refreshes: bool) -> &'static str {
+    let change = changes.first();
+    let to = change.map(|change| text_of(&change.to)).unwrap_or_default();
+    match (change.map_or("", |change| &*change.property), to.as_str()) {
+        _ if refreshes => "restart",
+        ("ensure", "running") => "start",
+        ("ensure", _) => "stop",
+        (_, "true") => "enable",
+        (_, "mask") => "mask",
+        _ => "disable",
+    }
+}
+
+/// A service that systemd could not start, stop or restart, with the last lines of its journal; of what it does at boot the
+/// original shows no reason.
+pub(super) fn systemd_failure(resource: &Resource, verb: &str, journal: &str) -> String {
+    let name = text(resource, "name").unwrap_or_else(|| resource.title.to_string());
+    match verb {
+        "enable" | "disable" | "mask" => format!("Could not {verb} {name}: "),
+        _ => format!("Systemd {verb} for {name} failed!\njournalctl log for {name}:\n{journal}"),
+    }
+}
+
 /// What a file resource was to become when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileForm {
@@ -504,6 +528,9 @@ pub(super) fn wanted(resource: &Resource, property: &str) -> Option<String> {
 
 /// Whether a property is shown as a number.
 fn is_number(resource: &Resource, property: &str) -> bool {
+    if (&*resource.low, property) == ("augeas", "returns") {
+        return true;
+    }
     matches!(&*resource.low, "user" | "group")
         && matches!(
             property,

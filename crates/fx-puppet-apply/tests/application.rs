@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Event, Level, Sink};
-use fx_host::{Edits, Files, MemoryHost};
+use fx_host::{Edits, Files, MemoryHost, Reply};
 use fx_puppet::Machine;
 use fx_puppet_apply::Request;
 
@@ -367,6 +367,115 @@ part { ['a', 'b']: text => \"t\\n\" }",
         ],
     );
     assert_eq!(host.read(Path::new("/srv/x")).expect("it was made"), b"t\nt\n");
+}
+
+#[test]
+fn in_a_rehearsal_what_is_generated_counts_for_its_maker_and_for_the_class_around() {
+    let code = "class c { joined { '/srv/x': } }\ninclude c\npart { 'a': text => 't' }";
+    let manifests = vec![("/site.pp".to_owned(), code.into())];
+    assert_eq!(
+        run(&machine(JOINED), Request { manifests, noop: true, ..Request::default() }),
+        [
+            "/Stage[main]/C/File[/srv/x]/ensure: current_value 'absent', should be 'file' (noop)",
+            "/srv/x: Would have triggered 'refresh' from 1 event",
+            "Class[C]: Would have triggered 'refresh' from 2 events",
+            "Stage[main]: Would have triggered 'refresh' from 1 event",
+        ]
+    );
+}
+
+#[test]
+fn whether_a_thing_is_there_is_looked_at_though_nobody_says_it_should_be() {
+    check(
+        &[
+            (
+                "/modules/m/lib/puppet/type/asked.rb",
+                "Puppet::Type.newtype(:asked) do\n  ensurable\n  newparam(:name, namevar: true)\nend\n",
+            ),
+            (
+                "/modules/m/lib/puppet/provider/asked/ruby.rb",
+                "Puppet::Type.type(:asked).provide(:ruby) do\n  def exists?\n    resource.catalog.resource('File[/srv/f]')[:content] = 'by asked'\n    true\n  end\nend\n",
+            ),
+            ("/srv/old", ""),
+        ],
+        "asked { 'a': before => File['/srv/f'] }\nfile { '/srv/f': content => 'by file', noop => false }",
+        &[
+            "/Stage[main]/Main/File[/srv/f]/ensure: defined content as '{sha256}5b2e53331869cf58d5703b000e2d5ef47dad3016c742bd56656bd53bfe756615'",
+        ],
+    );
+}
+
+#[test]
+fn a_reference_in_a_value_is_a_resource_to_ruby() {
+    check(
+        &[(
+            "/modules/m/lib/puppet/type/points.rb",
+            "Puppet::Type.newtype(:points) do\n  newparam(:name, namevar: true)\n  newparam(:at) { munge { |v| Puppet.notice([v].flatten.map { |r| \"#{r.class} #{r.ref}\" }.join(', ')); v } }\nend\n",
+        )],
+        "file { '/srv/f': noop => true }\npoints { 'a': at => File['/srv/f'] }\npoints { 'b': at => [File['/srv/f']] }",
+        &["Puppet::Resource File[/srv/f]", "Puppet::Resource File[/srv/f]"],
+    );
+}
+
+#[test]
+fn a_block_made_of_a_name_munges_the_value() {
+    check(
+        &[(
+            "/modules/m/lib/puppet/type/trimmed.rb",
+            "Puppet::Type.newtype(:trimmed) do\n  newparam(:name, namevar: true)\n  newproperty(:text) do\n    munge(&:strip)\n    def retrieve = 'x'\n  end\nend\n",
+        )],
+        "trimmed { 'a': text => ' x ' }",
+        &[],
+    );
+}
+
+/// A machine on which systemd runs and knows no unit.
+fn without_units() -> Rc<MemoryHost> {
+    let host = machine(&[]);
+    host.put_dir("/run/systemd/system", 0o755);
+    host.put_program("/usr/bin/systemctl");
+    host.put_program("/usr/bin/journalctl");
+    host.on_any(|_, spec| {
+        let line = spec.display();
+        Some(match () {
+            () if line.contains("show") => {
+                Reply::prints("LoadState=not-found\nActiveState=inactive\n")
+            }
+            () if line.contains("journalctl") => Reply::prints("-- No entries --\n"),
+            () => Reply::exit(5),
+        })
+    });
+    host
+}
+
+#[test]
+fn a_service_that_nobody_knows_would_be_started_once() {
+    let code = "exec { '/bin/true': noop => true } ~> service { 'ghost': ensure => running, noop => true }";
+    assert_eq!(
+        apply(&without_units(), code),
+        [
+            "/Stage[main]/Main/Exec[/bin/true]/returns: current_value 'notrun', should be ['0'] (noop)",
+            "/Stage[main]/Main/Exec[/bin/true]: Scheduling refresh of Service[ghost]",
+            "/Stage[main]/Main/Service[ghost]/ensure: current_value 'stopped', should be 'running' (noop)",
+            "/Stage[main]/Main/Service[ghost]: Unscheduling refresh on Service[ghost]",
+            "Class[Main]: Would have triggered 'refresh' from 2 events",
+            "Stage[main]: Would have triggered 'refresh' from 1 event",
+        ]
+    );
+}
+
+#[test]
+fn what_systemd_cannot_do_is_worded_with_its_journal() {
+    let journal = "Systemd start for ghost failed!\njournalctl log for ghost:\n-- No entries --";
+    for (attribute, property, from, to, why) in [
+        ("ensure => running", "ensure", "stopped", "running", journal),
+        ("enable => true", "enable", "false", "true", "Could not enable ghost: "),
+    ] {
+        let place = format!("/Stage[main]/Main/Service[ghost]/{property}");
+        let failed = format!("{place}: change from '{from}' to '{to}' failed: {why}");
+        let code = format!("service {{ 'ghost': {attribute} }}");
+        assert_eq!(apply(&without_units(), &code), [why.to_owned(), failed], "{attribute}");
+    }
 }
 
 #[test]

@@ -269,6 +269,33 @@ fn what_one_resource_withholds_would_have_notified_its_class() {
 }
 
 #[test]
+fn a_file_that_is_only_to_be_present_would_be_present() {
+    for (attributes, word) in [
+        ("ensure => present, content => 'x'", "present"),
+        ("ensure => present", "present"),
+        ("ensure => file", "file"),
+        ("content => 'x'", "file"),
+    ] {
+        let host = Rc::new(MemoryHost::new());
+        let (lines, _) = told(&host, &format!("file {{ '/f': noop => true, {attributes} }}"));
+        let path = "/Stage[main]/Main/File[/f]/ensure";
+        let line = format!("{path}: current_value 'absent', should be '{word}' (noop)");
+        assert_eq!(lines[0], line, "{attributes}");
+    }
+}
+
+#[test]
+fn a_variable_of_the_top_scope_may_not_have_the_name_of_a_fact() {
+    let refused = |code: &str| {
+        let (lines, _) = told(&Rc::new(MemoryHost::linux()), code);
+        lines.iter().any(|line| line.contains("Cannot reassign variable '$kernel'"))
+    };
+    assert!(refused("$kernel = 1"));
+    assert!(!refused("$kernels = 1"));
+    assert!(!refused("class a { $kernel = 1 }\ninclude a"));
+}
+
+#[test]
 fn what_is_not_supported_is_named() {
     let (lines, exit) = told(&Rc::new(MemoryHost::new()), "sshkey { 'p': }");
     assert_eq!(exit, 4);

@@ -21,9 +21,14 @@ module Puppet
         define_method(:default, &block)
       end
       def default_for(_resource) = nil
-      def validate(&block) = define_method(:unsafe_validate, &block)
-      def munge(&block) = define_method(:unsafe_munge, &block)
-      def unmunge(&block) = define_method(:unmunge, &block)
+      def validate(&block) = __define_of_value(:unsafe_validate, block)
+      def munge(&block) = __define_of_value(:unsafe_munge, block)
+      def unmunge(&block) = __define_of_value(:unmunge, block)
+      # A block made of a method's name, as in `munge(&:strip)`, is about the value.
+      def __define_of_value(name, block)
+        return define_method(name, &block) unless block.lambda? && block.arity == -2
+        define_method(name) { |value| block.call(value) }
+      end
       def newvalues(*values)
         (@values ||= []).concat(values.flatten)
       end

@@ -251,6 +251,8 @@ module Puppet
       const_get(name)
     end
     def sensitive_parameters = @sensitive_parameters ||= []
+    # The resource of the catalog that it names.
+    def resolve = catalog ? catalog.resource(ref) : nil
     class TypeCollection
       def find_hostclass(name, *) = Puppet::Bridge.class?(name.to_s) ? KnownClass.new(name.to_s) : nil
       alias hostclass find_hostclass

@@ -102,6 +102,8 @@ module Puppet
         end
       end
       def ensurable? = __props.key?(:ensure)
+      attr_writer :needs_ensure_retrieval
+      def needs_ensure_retrieval = @needs_ensure_retrieval != false
       def __params
         @__params ||= superclass.respond_to?(:__params) && superclass != Type ? superclass.__params.dup : {}
       end
@@ -238,6 +240,15 @@ module Puppet
       end
       def context_required? = false
       def to_s = name ? "Puppet::Type::#{name.to_s.split("_").map(&:capitalize).join}" : super
+      # What names a resource is one that is not in the catalog yet, wherever it stands in a value.
+      def __references(v)
+        case v
+        when Puppet::Pops::Types::PResourceType then v.title ? Puppet::Resource.new(v.type_name, v.title) : v
+        when Array then v.map { |one| __references(one) }
+        when Hash then v.to_h { |key, one| [__references(key), __references(one)] }
+        else v
+        end
+      end
       # A resource for applying.
       def __make(kind, title, params)
         t = type(kind) or raise Puppet::Error, "unknown resource type #{kind}"
@@ -247,7 +258,7 @@ module Puppet
             r.sensitive_parameters += [k.to_s.to_sym]
             v = v.unwrap
           end
-          r[k] = v
+          r[k] = __references(v)
         end
         r.catalog = Puppet::Resource::Catalog.applied
         r.catalog.__add(t.new(r))
@@ -255,6 +266,11 @@ module Puppet
       # Whether a resource brings others with it.
       def __generates?(object)
         [:generate, :eval_generate].any? { |m| object.method(m).owner != Type }
+      end
+
+      # How it does: before the run, when it has its turn, or both.
+      def __ways_to_generate(object)
+        [:generate, :eval_generate].select { |m| object.method(m).owner != Type }.map(&:to_s)
       end
       # What it brings, each with its type, title, values and the names of those that are secret:
       # at first what is known beforehand, then with what is known only after its turn.

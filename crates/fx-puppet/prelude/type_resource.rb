@@ -154,10 +154,10 @@ module Puppet
     def uniqueness_key = self.class.key_attributes.sort_by(&:to_s).map { |n| self[n] }
     def retrieve
       is = {}
+      # Whether it is there is looked at even where the manifest does not say whether it should be.
       e = property(:ensure)
-      if e
-        is[:ensure] = e.retrieve
-      end
+      e ||= newattr(:ensure) if self.class.needs_ensure_retrieval && self.class.validproperty?(:ensure)
+      is[:ensure] = e.retrieve if e
       absent = is[:ensure] == :absent
       properties.each do |p|
         next if p.class.name == :ensure

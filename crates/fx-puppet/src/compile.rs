@@ -355,6 +355,18 @@ impl Evaluator {
         self.known_facts.get().is_some()
     }
 
+    /// Whether a variable of the top scope may be a fact, by its name alone: facts cost more than most manifests, so they
+    /// are looked at only where a manifest could set one of them.
+    pub(crate) fn may_be_fact(&self, name: &str) -> bool {
+        if self.settings.facts.is_some() {
+            return true;
+        }
+        let file = format!("{name}.rb");
+        fx_facter::may_be_name(name)
+            || (self.settings.custom_facts && self.has_lib_file("facter", &file))
+            || self.run.look().var(format!("FACTER_{name}").as_ref()).is_some()
+    }
+
     /// The facts, which are variables from the moment they are first asked for.
     pub(crate) fn facts(&self) -> &[(String, Value)] {
         let is_first = !self.knows_facts();

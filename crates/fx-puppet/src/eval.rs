@@ -11,7 +11,7 @@ mod new;
 mod object;
 mod operators;
 mod scope;
-mod sprintf;
+pub(crate) mod sprintf;
 mod text;
 mod time;
 mod type_access;
@@ -42,7 +42,6 @@ pub(crate) use label::with_article;
 pub(crate) use object::attribute as object_attribute;
 pub(crate) use operators::{kind, number_from, order};
 pub(crate) use scope::{Frame, FrameKind, Scope};
-pub(crate) use sprintf::Spec;
 pub(crate) use text::ruby_text;
 pub use text::{inspected, interpolated, program_text};
 pub use time::{local_time, strftime_of};
@@ -253,7 +252,7 @@ impl Evaluator {
             }
             ExprKind::Assign { left, right, op_span } => {
                 let value = self.eval(right, scope)?;
-                Self::assign(left, value, *op_span, scope)?
+                self.assign(left, value, *op_span, scope)?
             }
             ExprKind::Selector { left, options } => self.selector(left, options, span, scope)?,
             ExprKind::If { condition, then, otherwise, unless } => {
@@ -400,7 +399,7 @@ impl Evaluator {
         }
     }
 
-    fn assign(left: &Expr, value: Value, op_span: Span, scope: &Rc<Scope>) -> Evaluated {
+    fn assign(&self, left: &Expr, value: Value, op_span: Span, scope: &Rc<Scope>) -> Evaluated {
         match &left.kind {
             ExprKind::Variable(name) => {
                 if matches!(&**name, "trusted" | "facts" | "server_facts") {
@@ -408,6 +407,9 @@ impl Evaluator {
                         op_span,
                         format!("Attempt to assign to a reserved variable name: '${name}'"),
                     ));
+                }
+                if Rc::ptr_eq(&scope.frame, &self.top) && self.may_be_fact(name) {
+                    self.facts();
                 }
                 if !scope.frame.set(name, value.clone()) {
                     let built_in = matches!(&**name, "title" | "name")
@@ -432,7 +434,7 @@ impl Evaluator {
                             return Err(Flow::at(op_span, message));
                         }
                         for (item, value) in items.iter().zip(&**values) {
-                            Self::assign(item, value.clone(), op_span, scope)?;
+                            self.assign(item, value.clone(), op_span, scope)?;
                         }
                     }
                     Value::Hash(hash) => {
@@ -444,7 +446,7 @@ impl Evaluator {
                                 );
                                 return Err(Flow::at(op_span, message));
                             };
-                            Self::assign(item, value.clone(), op_span, scope)?;
+                            self.assign(item, value.clone(), op_span, scope)?;
                         }
                     }
                     // Taken for one value.

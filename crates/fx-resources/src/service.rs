@@ -28,6 +28,9 @@ pub struct Desired {
     pub enabled: Option<Enabled>,
     /// Commands that policy gives instead of the manager's own.
     pub commands: Commands,
+    /// One that the manager does not know counts as stopped: an earlier step of a rehearsal may bring it, and to start it
+    /// fails by itself where nothing did.
+    pub unknown_is_stopped: bool,
 }
 
 /// Whether a service starts at boot.
@@ -90,6 +93,11 @@ impl Service {
         Service { desired, backend, seen: None, runs: None }
     }
 
+    /// Name of the manager.
+    pub fn manager(&self) -> &'static str {
+        self.backend.name()
+    }
+
     /// What is known of it now.
     pub fn state(&self, host: &dyn Look) -> Result<backend::State, Failure> {
         command::check_name("service", &self.desired.name)?;
@@ -145,7 +153,8 @@ impl Resource for Service {
         let state = self.state(host)?;
         let asks_to_be_there =
             desired.running == Some(true) || desired.enabled == Some(Enabled::Yes);
-        if !state.known && asks_to_be_there && desired.commands.start.is_none() {
+        let must_be_known = asks_to_be_there && !desired.unknown_is_stopped;
+        if !state.known && must_be_known && desired.commands.start.is_none() {
             return Err(Failure::NoService(desired.name.clone()));
         }
         let mut changes = Vec::new();

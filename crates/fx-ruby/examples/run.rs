@@ -18,7 +18,7 @@ fn main() {
         file = words.next();
     }
     let Some(file) = file else {
-        println!("usage: run [-IDIRECTORY]... FILE [ARGUMENT]...");
+        complain("usage: run [-IDIRECTORY]... FILE [ARGUMENT]...");
         return;
     };
     let argv = words.map(String::into_bytes).collect();
@@ -26,13 +26,18 @@ fn main() {
     std::process::exit(code.unwrap_or(70));
 }
 
+fn complain(message: &str) {
+    drop(std::io::stderr().write_all(format!("{message}\n").as_bytes()));
+}
+
 fn run(file: &str, include: &[Vec<u8>], argv: Vec<Vec<u8>>) -> i32 {
-    let Ok(text) = std::fs::read(file) else {
-        println!("cannot read {file}");
+    let host: Rc<dyn fx_host::Host> = Rc::new(fx_host::OsHost::new());
+    let Ok(text) = host.read(&host.cwd().join(file)) else {
+        complain(&format!("cannot read {file}"));
         return 1;
     };
     let mut vm = Vm::new(Options {
-        host: Rc::new(fx_host::OsHost::new()),
+        host,
         out: Box::new(std::io::BufWriter::with_capacity(1 << 16, std::io::stdout())),
         err: Box::new(std::io::stderr()),
         limits: Limits::default(),

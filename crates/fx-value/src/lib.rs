@@ -6,7 +6,6 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
-pub mod decimal;
 mod json;
 mod yaml;
 mod sensitive;

@@ -1,10 +1,11 @@
-# boot.sh DIR PROGRAM: becomes systemd, in a copy of this machine below DIR. Nothing that is written there reaches the
+# boot.sh DIR PROGRAM [FIRST ...]: becomes systemd, or FIRST, in a copy of this machine below DIR. Nothing that is written there reaches the
 # machine: it lies in memory. The program under test is /usr/local/bin/fixpoint.
 set -e
 root=$1/root
 mount -t tmpfs -o mode=755 tmpfs "$1/layer"
 mkdir "$1/layer/upper" "$1/layer/work"
-mount -t overlay -o "lowerdir=/,upperdir=$1/layer/upper,workdir=$1/layer/work" overlay "$root"
+# One device number for all files, as on a plain disk.
+mount -t overlay -o "xino=on,lowerdir=/,upperdir=$1/layer/upper,workdir=$1/layer/work" overlay "$root"
 mkdir -p "$root/usr/local/bin"
 cp "$2" "$root/usr/local/bin/fixpoint"
 mount -t proc proc "$root/proc"
@@ -27,7 +28,9 @@ for unit in systemd-timesyncd systemd-networkd systemd-resolved systemd-udevd sy
     ln -sf /dev/null "$root/etc/systemd/system/$unit.service"
 done
 echo 0123456789abcdef0123456789abcdef > "$root/etc/machine-id"
+[ $# -gt 2 ] || set -- "$@" /lib/systemd/systemd --system --unit=basic.target --log-target=null --show-status=no
+shift 2
 without=-sys_time,-sys_module,-sys_boot,-sys_rawio
 exec env -i container=fixpoint PATH=/usr/sbin:/usr/bin:/sbin:/bin \
     setpriv --bounding-set "$without" --inh-caps "$without" \
-    chroot "$root" /lib/systemd/systemd --system --unit=basic.target --log-target=null --show-status=no
+    chroot "$root" "$@"

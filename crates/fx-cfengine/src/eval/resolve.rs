@@ -37,9 +37,11 @@ impl Context<'_> {
                 continue;
             }
             let before = self.vars.changes.get();
+            let around = self.place.replace(promise.span.filter(|_| self.checks_only()));
             self.for_each_turn(promise, &mut |ctx, expanded| {
                 keep(ctx, expanded);
             });
+            self.place.set(around);
             note_resolved(promise, before);
             if self.stopped() {
                 break;

@@ -43,8 +43,8 @@ impl Doc {
         self.page.indent();
     }
 
-    fn applied(&mut self, out: &mut String, lines: &[String]) {
-        let would = if self.style.why_run { "Would " } else { "" };
+    fn applied(&mut self, out: &mut String, lines: &[String], probe: bool) {
+        let would = if self.style.why_run || probe { "Would " } else { "" };
         for (number, line) in lines.iter().enumerate() {
             let line = if number == 0 { &format!("- {would}{line}") } else { line };
             self.page.start_line(out, line, Stream::Own);
@@ -110,7 +110,7 @@ impl Formatter for Doc {
             Event::ActionStarted { row, resource, action, recipe } => {
                 self.started(out, *row, (resource, action), *recipe);
             }
-            Event::Applied { lines } => self.applied(out, lines),
+            Event::Applied { lines, probe } => self.applied(out, lines, *probe),
             Event::Requirement { text } => {
                 self.page.start_line(out, &format!("* {text}"), Stream::Own);
             }

@@ -83,7 +83,7 @@ impl Formatter for Minimal {
                 self.actions.push(Action { resource, changes: Vec::new(), updated: false });
                 String::new()
             }
-            Event::Applied { lines } => {
+            Event::Applied { lines, .. } => {
                 if let Some(action) = self.current() {
                     action.changes.extend(lines.first().cloned());
                 }

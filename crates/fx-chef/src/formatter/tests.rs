@@ -27,7 +27,7 @@ fn run(format: Format, why_run: bool, bare: bool) -> String {
     let events = [
         Event::Converging { resources: 4, loaded: 2 },
         start(0, "file[/a]"),
-        Event::Applied { lines: &changes },
+        Event::Applied { lines: &changes, probe: false },
         Event::ActionUpdated,
         Event::ActionEnded,
         start(1, "file[/b]"),
@@ -65,6 +65,13 @@ fn doc_says_what_would_be_done() {
     let text = run(Format::Doc, true, false);
     assert!(text.contains("    - Would create new file /a\n"));
     assert!(text.ends_with("1/4 resources would have been updated\n"));
+}
+
+#[test]
+fn doc_says_what_would_be_done_where_it_is_only_found_out() {
+    let changes = ["execute squid -Nz".to_owned()];
+    let event = Event::Applied { lines: &changes, probe: true };
+    assert_eq!(shown(Style::default(), &[event]), "- Would execute squid -Nz");
 }
 
 #[test]

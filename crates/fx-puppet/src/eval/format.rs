@@ -8,10 +8,11 @@ use std::str::Chars;
 
 use super::Evaluated;
 use super::error::Flow;
-use super::sprintf::Spec;
+use super::sprintf;
 use super::text::{double_quoted, program_text, quoted};
 use crate::types::{Type, generalize, infer, is_instance};
 use crate::value::Value;
+use fx_formats::printf::Spec;
 
 /// How values of one type are shown.
 #[derive(Clone, Debug)]
@@ -68,7 +69,7 @@ impl Format {
             }
             chars.next();
         }
-        spec.width = number(&mut chars, "width")?.unwrap_or(0);
+        spec.width = number(&mut chars, "width")?;
         if chars.next_if_eq(&'.').is_some() {
             spec.precision = Some(number(&mut chars, "precision")?.ok_or_else(bad)?);
         }
@@ -226,9 +227,11 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
         }),
         Value::Bool(truth) => boolean(*truth, &format)?,
         Value::Int(number) => match format.letter {
-            'd' | 'x' | 'X' | 'o' | 'b' | 'B' => spec.integer(format.letter, *number),
-            'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => spec.float(format.letter, *number as f64),
-            'p' => spec.integer('d', *number),
+            'd' | 'x' | 'X' | 'o' | 'b' | 'B' => sprintf::integer(spec, format.letter, *number),
+            'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => {
+                sprintf::float(spec, format.letter, *number as f64)
+            }
+            'p' => sprintf::integer(spec, 'd', *number),
             's' => spec.text(&quote(number.to_string())),
             'c' => spec.text(&quote(
                 u32::try_from(*number)
@@ -240,8 +243,10 @@ fn convert(value: &Value, map: &FormatMap, outer: bool, indent: Indent) -> Evalu
             _ => return Err(format.illegal("Integer", "dxXobBeEfgGaAspc")),
         },
         Value::Float(number) => match format.letter {
-            'd' | 'x' | 'X' | 'o' | 'b' | 'B' => spec.integer(format.letter, *number as i64),
-            'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => spec.float(format.letter, *number),
+            'd' | 'x' | 'X' | 'o' | 'b' | 'B' => {
+                sprintf::integer(spec, format.letter, *number as i64)
+            }
+            'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => sprintf::float(spec, format.letter, *number),
             'p' => spec.text(&program_text(value)),
             's' => spec.text(&quote(program_text(value))),
             _ => return Err(format.illegal("Float", "dxXobBeEfgGaAsp")),
@@ -313,9 +318,11 @@ fn boolean(truth: bool, format: &Format) -> Evaluated<String> {
         'T' => word("True", "False"),
         'y' => word("yes", "no"),
         'Y' => word("Yes", "No"),
-        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => spec.integer(format.letter, i64::from(truth)),
+        'd' | 'x' | 'X' | 'o' | 'b' | 'B' => {
+            sprintf::integer(spec, format.letter, i64::from(truth))
+        }
         'e' | 'E' | 'f' | 'g' | 'G' | 'a' | 'A' => {
-            spec.float(format.letter, f64::from(u8::from(truth)))
+            sprintf::float(spec, format.letter, f64::from(u8::from(truth)))
         }
         's' | 'p' => spec.text(if truth { "true" } else { "false" }),
         _ => return Err(format.illegal("Boolean", "tTyYdxXobBeEfgGaAsp")),
@@ -349,7 +356,7 @@ fn array(items: &[Value], format: &Format, map: &FormatMap, indent: Indent) -> E
     for item in items {
         shown.push(nested(item, format, map, inner)?);
     }
-    let most = format.spec.width;
+    let most = format.spec.width.unwrap_or(0);
     let mut run = 0;
     let mut widest = 0;
     for (item, text) in items.iter().zip(&shown) {

@@ -1,7 +1,10 @@
 //! `sprintf` with Ruby's formats.
 
 use super::{Call, Native, native};
-use crate::eval::{Evaluated, Flow, Spec, inspected, interpolated, number_from, ruby_text};
+use fx_formats::printf::{self, Arguments, Spec};
+
+use crate::eval::sprintf as numbers;
+use crate::eval::{Evaluated, Flow, inspected, interpolated, number_from, ruby_text};
 use crate::types::Type;
 use crate::value::Value;
 
@@ -18,96 +21,67 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
         )));
     };
     let args: Vec<Value> = call.args[1..].iter().map(as_text).collect();
-    let mut next = args.iter();
-    let names = match args.first() {
-        Some(Value::Hash(hash)) => Some(hash),
-        _ => None,
-    };
-    let mut out = String::new();
-    let mut chars = format.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        let mut spec = Spec::default();
-        let mut named = None;
-        loop {
-            let Some(c) = chars.next() else {
-                return Err(Flow::raw(if spec.width > 0 {
-                    "malformed format string - %*[0-9]"
-                } else {
-                    "incomplete format specifier; use %% (double %) instead"
-                }));
-            };
-            match c {
-                '-' => spec.minus = true,
-                '+' => spec.plus = true,
-                ' ' => spec.space = true,
-                '#' => spec.alt = true,
-                '0' => spec.zero = true,
-                '1'..='9' => {
-                    let mut digits = String::from(c);
-                    while let Some(digit) = chars.next_if(char::is_ascii_digit) {
-                        digits.push(digit);
-                    }
-                    let number = digits.parse::<usize>().unwrap_or(0).min(1 << 20);
-                    if chars.next_if_eq(&'$').is_some() {
-                        let Some(value) = args.get(number - 1) else {
-                            return Err(Flow::raw("too few arguments"));
-                        };
-                        named = Some(value.clone());
-                    } else {
-                        spec.width = number;
-                    }
-                }
-                '*' => {
-                    if let Some(Value::Int(width)) = next.next() {
-                        spec.minus |= *width < 0;
-                        spec.width = (width.unsigned_abs() as usize).min(1 << 20);
-                    }
-                }
-                '.' => {
-                    let mut digits = String::new();
-                    while let Some(digit) = chars.next_if(char::is_ascii_digit) {
-                        digits.push(digit);
-                    }
-                    spec.precision = Some(digits.parse::<usize>().unwrap_or(0).min(1 << 10));
-                }
-                '<' | '{' => {
-                    let close = if c == '<' { '>' } else { '}' };
-                    if !chars.clone().any(|c| c == close) {
-                        return Err(Flow::raw("malformed name - unmatched parenthesis"));
-                    }
-                    let name: String = chars.by_ref().take_while(|c| *c != close).collect();
-                    let Some(names) = names else { return Err(Flow::raw("one hash required")) };
-                    let Some(value) = names.get(&Value::from(name.as_str())) else {
-                        return Err(Flow::raw(format!("key{c}{name}{close} not found")));
-                    };
-                    if c == '{' {
-                        out.push_str(&spec.text(&ruby_text(value)));
-                        break;
-                    }
-                    named = Some(value.clone());
-                }
-                '%' => {
-                    out.push('%');
-                    break;
-                }
-                letter => {
-                    let value = match named {
-                        Some(value) => value,
-                        None => {
-                            next.next().cloned().ok_or_else(|| Flow::raw("too few arguments"))?
-                        }
-                    };
-                    out.push_str(&shown(letter, &spec, &value)?);
-                    break;
-                }
-            }
+    let mut formatting = Formatting { args: &args, out: Vec::new() };
+    printf::format(format.as_bytes(), &mut formatting)?;
+    Ok(Value::from(String::from_utf8_lossy(&formatting.out).as_ref()))
+}
+
+/// No text grows past this by a width or a precision.
+const LONGEST: usize = 1 << 24;
+
+/// The arguments of a call, and the text it makes.
+struct Formatting<'a> {
+    args: &'a [Value],
+    out: Vec<u8>,
+}
+
+impl Arguments for Formatting<'_> {
+    type Value = Value;
+    type Error = Flow;
+
+    fn at(&mut self, index: usize) -> Option<Value> {
+        self.args.get(index).cloned()
+    }
+
+    fn named(&mut self, name: &[u8], shown: &str) -> Evaluated {
+        let [Value::Hash(names)] = self.args else {
+            return self.refuse("one hash required".into());
+        };
+        let name = String::from_utf8_lossy(name);
+        match names.get(&Value::from(name.as_ref())) {
+            Some(value) => Ok(value.clone()),
+            None => self.refuse(format!("key{shown} not found")),
         }
     }
-    Ok(Value::from(out))
+
+    fn whole(&mut self, value: Value) -> Evaluated<i32> {
+        let number = integer(&value)?;
+        i32::try_from(number).or_else(|_| {
+            let how = if number < 0 { "small" } else { "big" };
+            self.refuse(format!("integer {number} too {how} to convert to `int'"))
+        })
+    }
+
+    fn reserve(&mut self, bytes: usize) -> Evaluated<()> {
+        if bytes > LONGEST {
+            return self.refuse("failed to allocate memory".into());
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, text: &[u8]) {
+        self.out.extend_from_slice(text);
+    }
+
+    fn put(&mut self, letter: u8, spec: &Spec, value: Value) -> Evaluated<()> {
+        let text = shown(char::from(letter), spec, &value)?;
+        self.out.extend_from_slice(text.as_bytes());
+        Ok(())
+    }
+
+    fn refuse<T>(&mut self, message: String) -> Evaluated<T> {
+        Err(Flow::raw(message))
+    }
 }
 
 fn shown(letter: char, spec: &Spec, value: &Value) -> Evaluated<String> {
@@ -115,24 +89,30 @@ fn shown(letter: char, spec: &Spec, value: &Value) -> Evaluated<String> {
         's' => spec.text(&ruby_text(value)),
         'p' if matches!(value, Value::Sensitive(_)) => spec.text("#<Sensitive [value redacted]>"),
         'p' => spec.text(&inspected(value)),
-        'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'b' | 'B' => spec.integer(letter, integer(value)?),
-        'f' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => spec.float(letter, float(value)?),
-        'c' => {
-            let code = match value {
-                Value::Int(code) => *code,
-                Value::Float(number) => *number as i64,
-                Value::String(text) => match text.chars().collect::<Vec<_>>().as_slice() {
-                    [one] => i64::from(u32::from(*one)),
-                    _ => return Err(Flow::raw("%c requires a character")),
-                },
-                _ => return Err(Flow::raw("%c requires a character")),
-            };
-            let c = u32::try_from(code).ok().and_then(char::from_u32);
-            let Some(c) = c else { return Err(Flow::raw("pack(U): value out of range")) };
-            spec.text(c.encode_utf8(&mut [0; 4]))
+        'c' => Spec { precision: None, ..*spec }.text(&character(value)?),
+        'd' | 'i' | 'u' | 'x' | 'X' | 'o' | 'b' | 'B' => {
+            numbers::integer(spec, letter, integer(value)?)
         }
-        other => return Err(Flow::raw(format!("malformed format string - %{other}"))),
+        _ => numbers::float(spec, letter, float(value)?),
     })
+}
+
+fn character(value: &Value) -> Evaluated<String> {
+    let code = match value {
+        Value::Int(code) => *code,
+        Value::Float(number) => *number as i64,
+        Value::String(text) if text.chars().count() == 1 => return Ok(text.to_string()),
+        Value::String(_) => return Err(Flow::raw("%c requires a character")),
+        Value::Undef => return Err(Flow::raw("no implicit conversion from nil to integer")),
+        other => {
+            let class = class_of(other);
+            return Err(Flow::raw(format!("no implicit conversion of {class} into Integer")));
+        }
+    };
+    match u32::try_from(code).ok().and_then(char::from_u32) {
+        Some(character) => Ok(character.to_string()),
+        None => Err(Flow::raw("invalid character")),
+    }
 }
 
 /// What the function is given for a value: most objects come as text.

@@ -139,6 +139,11 @@ impl RubyResource {
         self.evaluator.ruby_generates(self.object)
     }
 
+    /// Whether it brings others before the run, and whether when it has its turn.
+    pub fn ways_to_generate(&self) -> (bool, bool) {
+        self.evaluator.ruby_ways_to_generate(self.object)
+    }
+
     /// What it brings; `whole` once it has had its turn.
     pub fn generated(&self, whole: bool) -> Result<Vec<RubyDeclaration>, String> {
         self.evaluator.ruby_generated(self.object, whole).map_err(Flow::text)

@@ -230,6 +230,19 @@ impl Evaluator {
         .unwrap_or(false)
     }
 
+    /// Whether it brings others before the run, and whether when it has its turn.
+    pub(crate) fn ruby_ways_to_generate(&self, object: Rb) -> (bool, bool) {
+        let ruby = std::rc::Rc::clone(&self.machine.ruby);
+        let ways = self.with_ruby(|vm| {
+            let class = constant(vm, "Puppet::Type")?;
+            let ways = vm.call_name(class, "__ways_to_generate", &[object])?;
+            ruby.language_value(vm, ways)
+        });
+        let Ok(Value::Array(ways)) = ways else { return (false, false) };
+        let has = |word: &str| ways.iter().any(|way| *way == Value::from(word));
+        (has("generate"), has("eval_generate"))
+    }
+
     /// What a resource brings with it; `whole` once its turn has come.
     pub(crate) fn ruby_generated(
         &self,

@@ -12,6 +12,11 @@ use crate::eval::{Evaluated, Evaluator};
 use crate::regex::Regex;
 
 impl Evaluator {
+    /// Whether a module has this file in a folder of its `lib`.
+    pub(crate) fn has_lib_file(&self, folder: &str, name: &str) -> bool {
+        !self.libs().all(folder, name).is_empty()
+    }
+
     /// What the libraries of the environment and its modules hold.
     pub(super) fn libs(&self) -> Rc<Libs> {
         if let Some(known) = &*self.machine.read.libs.borrow() {

@@ -85,6 +85,8 @@ fn units_are_started_stopped_enabled_and_masked_in_a_working_order() {
     let mut ghost = Service::new(wants("ghost", Some(true), None), named("systemd").unwrap());
     let failure = ghost.observe(&host).unwrap_err();
     assert_eq!(failure.to_string(), "could not find service 'ghost'");
+    let wanted = Desired { unknown_is_stopped: true, ..wants("ghost", Some(true), None) };
+    check(wanted, "ensure: stopped -> running", &["systemctl start -- ghost"]);
     let mut pattern = Service::new(wants("ssh*", Some(true), None), named("systemd").unwrap());
     assert_eq!(pattern.observe(&host).unwrap_err().to_string(), "'ssh*' is not a unit name");
 }

@@ -112,52 +112,36 @@ module Psych
     end
     def date(s, k) = (raise DisallowedClass.new("load", k) unless @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(k))
   end
+  # What a scalar without quotes stands for; the loader may refuse symbols and times.
   def self.resolve(s, l = nil)
-    case s
-    when "", "~", "null", "Null", "NULL" then nil
-    when /\A(yes|true|on)\z/i then true
-    when /\A(no|false|off)\z/i then false
-    when /\A[-+]?0[0-7_,]+\z/ then s.delete("_,").to_i(8)
-    when /\A[-+]?(0|[1-9][0-9_,]*)\z/ then s.delete("_,").to_i
-    when /\A[-+]?0b[01_]+\z/ then s.delete("_").to_i(2)
-    when /\A[-+]?0x[0-9a-fA-F_]+\z/ then s.delete("_").to_i(16)
-    when /\A[-+]?\d[0-9_]*(:[0-5]?\d)+\z/
-      neg = s.start_with?("-")
-      v = s.delete("_+-").split(":").inject(0) { |a, x| a * 60 + x.to_i }
-      neg ? -v : v
-    when /\A[-+]?(?:\d[\d_,]*)?\.\d[\d_]*(?:[eE][-+]?\d+)?\z/, /\A[-+]?\d[\d_,]*(?:\.\d*)(?:[eE][-+]?\d+)?\z/
-      s.match?(/\d/) ? s.delete("_,").sub(/\A([-+]?)\./, '\10.').to_f : s
-    when /\A[-+]?\d[\d_]*(?:[eE][-+]\d+)\z/ then s.to_f
-    when /\A\.inf\z/i, /\A\+\.inf\z/i then Float::INFINITY
-    when /\A-\.inf\z/i then -Float::INFINITY
-    when /\A\.nan\z/i then Float::NAN
-    when /\A:"(.*)"\z/m, /\A:'(.*)'\z/m then l ? l.sym($1) : $1.to_sym
-    when /\A:[^:\s].*/m then l ? l.sym(s[1..]) : s[1..].to_sym
-    when /\A\d{4}-\d{1,2}-\d{1,2}\z/
-      begin
-        require "date"
-        d = Date.new(*s.split("-").map(&:to_i))
-        l&.date(s, "Date")
-        d
-      rescue ArgumentError, NameError
-        s
-      end
-    when /\A\d{4}-\d{1,2}-\d{1,2}(?:[Tt]|\s+)\d{1,2}:\d\d:\d\d(?:\.\d*)?(?:\s*(?:Z|[-+]\d{1,2}:?(?:\d\d)?))?\z/
-      l&.date(s, "Time")
-      d, t = s.split(/[ tT]/, 2)
-      t =~ /\A(\d+):(\d+):(\d+)(\.\d*)?\s*(Z|[-+].*)?\z/
-      off = $5
-      sec = $3.to_r + ($4 && $4 != "." ? "0#{$4}".to_r : 0)
-      y, m, dd = d.split("-").map(&:to_i)
-      h, mi = $1.to_i, $2.to_i
-      if off.nil? || off == "Z" then off ? Time.utc(y, m, dd, h, mi, sec) : Time.utc(y, m, dd, h, mi, sec)
-      else
-        o = off.include?(":") ? off : (off.size > 3 ? off[0, 3] + ":" + off[3..] : off + ":00")
-        o = o.sub(/\A([-+])(\d):/, '\10\2:')
-        Time.new(y, m, dd, h, mi, sec, o)
-      end
-    else s
+    kind, text = __plain(s).then { |found| Array === found ? found : (return found) }
+    case kind
+    when "symbol" then l ? l.sym(text) : text.to_sym
+    when "date"
+      require "date"
+      l&.date(text, "Date")
+      Date.valid_date?(*text.split("-").map(&:to_i)) ? Date.new(*text.split("-").map(&:to_i)) : text
+    else
+      l&.date(text, "Time")
+      time(text)
     end
+  end
+  def self.time(s)
+    day, clock = s.split(/[ tT]/, 2)
+    clock =~ /(\d+):(\d+):(\d+)(\.\d*)?\s*(Z|[-+].*)?\z/
+    hour, minute, zone = $1.to_i, $2.to_i, $5
+    second = $3.to_r + ($4 && $4 != "." ? "0#{$4}".to_r : 0)
+    negative = day.start_with?("-")
+    year, month, mday = day.delete_prefix("-").split("-").map(&:to_i)
+    year = -year if negative
+    utc = Time.utc(year, month, mday, hour, minute, second)
+    return utc if zone == "Z"
+    return Time.at(utc.to_r) unless zone
+    zone =~ /\A([-+])(\d{1,2}):?(\d\d)?/
+    offset = ($2.to_i * 3600 + $3.to_i * 60) * ($1 == "-" ? -1 : 1)
+    Time.new(year, month, mday, hour, minute, second, offset)
+  rescue ArgumentError
+    s
   end
   # What an object's `encode_with` fills, and `init_with` reads.
   class Coder

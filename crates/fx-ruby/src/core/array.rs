@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 
 use crate::gc::Held;
 use crate::names as n;
+use crate::natives::{Native, on_class, private, public};
 use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Res, Unwind, Vm};
@@ -309,472 +310,320 @@ fn members(vm: &mut Vm, a: Args) -> R {
     Ok(seen)
 }
 
+const METHODS: &[Native] = &[
+    on_class("[]", 0, -1, |vm, a| {
+        let items = vm.args(a);
+        Ok(vm.heap.array(a.recv.index() as u32, items))
+    }),
+    on_class("try_convert", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        Ok(vm.check_ary(v)?.unwrap_or(NIL))
+    }),
+    private("initialize", 0, 2, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        if a.argc == 0 {
+            if !a.block.is_nil() {
+                vm.warn_here("given block not used", true)?;
+            }
+            vm.heap.arr_mut(a.recv).clear();
+            return Ok(a.recv);
+        }
+        let first = vm.arg(a, 0);
+        if a.argc == 1
+            && !first.is_fix()
+            && let Some(l) = vm.check_ary(first)?
+        {
+            let items = vm.heap.arr(l).clone();
+            *vm.heap.arr_mut(a.recv) = items;
+            return Ok(a.recv);
+        }
+        let len = vm.to_int(first)?;
+        if len < 0 {
+            return vm.arg_error("negative array size");
+        }
+        if len > 1 << 40 {
+            return vm.arg_error("array size too big");
+        }
+        vm.reserve(len as usize * 8)?;
+        if a.block.is_nil() {
+            let v = vm.opt(a, 1).unwrap_or(NIL);
+            vm.heap.bytes += len as usize * 8;
+            *vm.heap.arr_mut(a.recv) = vec![v; len as usize];
+        } else {
+            if a.argc == 2 {
+                vm.warn_here("block supersedes default value argument", false)?;
+            }
+            vm.heap.arr_mut(a.recv).clear();
+            let held = vm.hold_call(a);
+            for i in 0..len {
+                let v = vm.open(held).yield1(a.block, Value::fix(i))?;
+                vm.heap.arr_mut(a.recv).push(v);
+                vm.heap.bytes += 8;
+            }
+        }
+        Ok(a.recv)
+    }),
+    public("initialize_copy", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        vm.check_frozen(a.recv)?;
+        let o = vm.to_ary(o)?;
+        let items = vm.heap.arr(o).clone();
+        *vm.heap.arr_mut(a.recv) = items;
+        Ok(a.recv)
+    })
+    .also(&["replace"]),
+    public("[]", 1, 2, aref),
+    public("slice", 1, 2, aref),
+    public("[]=", 2, 3, aset),
+    public("at", 1, 1, |vm, a| {
+        let i = vm.arg(a, 0);
+        let i = vm.to_int(i)?;
+        Ok(at(vm, a.recv, i))
+    }),
+    public("length", 0, 0, |vm, a| Ok(Value::fix(vm.heap.arr(a.recv).len() as i64)))
+        .also(&["size"]),
+    public("empty?", 0, 0, |vm, a| Ok(Value::bool(vm.heap.arr(a.recv).is_empty()))),
+    public("<<", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        vm.check_frozen(a.recv)?;
+        vm.heap.bytes += 8;
+        vm.heap.arr_mut(a.recv).push(v);
+        Ok(a.recv)
+    }),
+    public("push", 0, -1, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        let items = vm.args(a);
+        vm.heap.bytes += 8 * items.len();
+        vm.heap.arr_mut(a.recv).extend(items);
+        Ok(a.recv)
+    })
+    .also(&["append"]),
+    public("pop", 0, 1, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        if let Some(nv) = vm.opt(a, 0) {
+            let cnt = vm.to_int(nv)?;
+            if cnt < 0 {
+                return vm.arg_error("negative array size");
+            }
+            let items = vm.heap.arr_mut(a.recv);
+            let cut = items.len().saturating_sub(cnt as usize);
+            let tail = items.split_off(cut);
+            return Ok(vm.arr(tail));
+        }
+        Ok(vm.heap.arr_mut(a.recv).pop().unwrap_or(NIL))
+    }),
+    public("shift", 0, 1, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        if let Some(nv) = vm.opt(a, 0) {
+            let cnt = vm.to_int(nv)?;
+            if cnt < 0 {
+                return vm.arg_error("negative array size");
+            }
+            let items = vm.heap.arr_mut(a.recv);
+            let cut = items.len().min(cnt as usize);
+            let head: Vec<Value> = items.drain(..cut).collect();
+            return Ok(vm.arr(head));
+        }
+        let items = vm.heap.arr_mut(a.recv);
+        Ok(if items.is_empty() { NIL } else { items.remove(0) })
+    }),
+    public("unshift", 0, -1, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        let items = vm.args(a);
+        vm.heap.arr_mut(a.recv).splice(0..0, items);
+        Ok(a.recv)
+    })
+    .also(&["prepend"]),
+    public("concat", 0, -1, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        let mut all = Vec::new();
+        for v in vm.args(a) {
+            let l = vm.to_ary(v)?;
+            all.extend(vm.heap.arr(l).clone())
+        }
+        vm.heap.bytes += 8 * all.len();
+        vm.heap.arr_mut(a.recv).extend(all);
+        Ok(a.recv)
+    }),
+    public("+", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let o = vm.to_ary(o)?;
+        let mut items = vm.heap.arr(a.recv).clone();
+        items.extend_from_slice(vm.heap.arr(o));
+        Ok(vm.arr(items))
+    }),
+    public("-", 1, 1, |vm, a| {
+        let seen = members(vm, a)?;
+        let mut out = Vec::new();
+        for v in vm.heap.arr(a.recv).clone() {
+            if vm.hash_get(seen, v)?.is_none() {
+                out.push(v)
+            }
+        }
+        Ok(vm.arr(out))
+    }),
+    public("&", 1, 1, |vm, a| {
+        let seen = members(vm, a)?;
+        let mut out = Vec::new();
+        for v in vm.heap.arr(a.recv).clone() {
+            if vm.hash_delete(seen, v)?.is_some() {
+                out.push(v)
+            }
+        }
+        Ok(vm.arr(out))
+    }),
+    public("|", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let o = vm.to_ary(o)?;
+        let mut items = vm.heap.arr(a.recv).clone();
+        items.extend_from_slice(vm.heap.arr(o));
+        let out = uniq(vm, items, None)?;
+        Ok(vm.arr(out))
+    }),
+    public("*", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if let Some(s) = vm.check_str(o)? {
+            let j = vm.intern("join");
+            return vm.send(a.recv, j, &[s]);
+        }
+        let times = vm.to_int(o)?;
+        if times < 0 {
+            return vm.arg_error("argument must be non-negative");
+        }
+        let items = vm.heap.arr(a.recv);
+        if items.len().saturating_mul(times as usize) > 1 << 36 {
+            return vm.arg_error("argument too big");
+        }
+        let total = items.len() * times as usize;
+        vm.reserve(total * 8)?;
+        let out = vm.heap.arr(a.recv).repeat(times as usize);
+        Ok(vm.arr(out))
+    }),
+    public("==", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if a.recv == o {
+            return Ok(TRUE);
+        }
+        if !o.is_arr() {
+            if o.is_obj() && vm.responds(o, n::TO_ARY, false)? {
+                return Ok(Value::bool(vm.send(o, n::EQ, &[a.recv])?.truthy()));
+            }
+            return Ok(FALSE);
+        }
+        if vm.heap.arr(a.recv).len() != vm.heap.arr(o).len() {
+            return Ok(FALSE);
+        }
+        let me = a.recv;
+        let r = vm.recurse(me, |vm| {
+            for i in 0..vm.heap.arr(me).len() {
+                let (x, y) = (vm.heap.arr(me)[i], vm.heap.arr(o).get(i).copied().unwrap_or(NIL));
+                if !vm.equal(x, y)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        })?;
+        Ok(Value::bool(r.unwrap_or(true)))
+    }),
+    public("eql?", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if !o.is_arr() {
+            return Ok(FALSE);
+        }
+        Ok(Value::bool(vm.eql(a.recv, o)?))
+    }),
+    public("hash", 0, 0, |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64))),
+    public("to_s", 0, 0, |vm, a| {
+        let me = a.recv;
+        let r = vm.recurse(me, |vm| {
+            let mut out = Vec::from(&b"["[..]);
+            for i in 0..vm.heap.arr(me).len() {
+                if i > 0 {
+                    out.extend_from_slice(b", ")
+                }
+                let Some(v) = vm.heap.arr(me).get(i).copied() else { break };
+                let s = vm.inspect(v)?;
+                out.extend_from_slice(vm.bytes(s))
+            }
+            out.push(b']');
+            Ok(out)
+        })?;
+        Ok(vm.str(r.unwrap_or_else(|| b"[...]".to_vec())))
+    })
+    .also(&["inspect"]),
+    public("to_a", 0, 0, |vm, a| {
+        if vm.real_class(a.recv) == c::ARRAY {
+            return Ok(a.recv);
+        }
+        let items = vm.heap.arr(a.recv).clone();
+        Ok(vm.arr(items))
+    }),
+    public("entries", 0, 0, |vm, a| {
+        let items = vm.heap.arr(a.recv).clone();
+        Ok(vm.arr(items))
+    }),
+    public("to_ary", 0, 0, |_, a| Ok(a.recv)),
+    public("each", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+            return vm.enumerator_sized(a, s);
+        }
+        let held = vm.hold_call(a);
+        let mut i = 0;
+        while i < vm.heap.arr(a.recv).len() {
+            let v = vm.heap.arr(a.recv)[i];
+            vm.open(held).yield1(a.block, v)?;
+            i += 1
+        }
+        Ok(a.recv)
+    }),
+    public("each_index", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+            return vm.enumerator_sized(a, s);
+        }
+        let held = vm.hold_call(a);
+        let mut i = 0;
+        while i < vm.heap.arr(a.recv).len() {
+            vm.open(held).yield1(a.block, Value::fix(i as i64))?;
+            i += 1
+        }
+        Ok(a.recv)
+    }),
+    public("each_with_index", 0, -1, |vm, a| {
+        if a.block.is_nil() {
+            let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+            return vm.enumerator_sized(a, s);
+        }
+        let held = vm.hold_call(a);
+        let mut i = 0;
+        while i < vm.heap.arr(a.recv).len() {
+            let v = vm.heap.arr(a.recv)[i];
+            vm.open(held).yield2(a.block, v, Value::fix(i as i64))?;
+            i += 1
+        }
+        Ok(a.recv)
+    }),
+    public("reverse_each", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
+            return vm.enumerator_sized(a, s);
+        }
+        let held = vm.hold_call(a);
+        let mut i = vm.heap.arr(a.recv).len();
+        while i > 0 {
+            i -= 1;
+            let Some(v) = vm.heap.arr(a.recv).get(i).copied() else { continue };
+            vm.open(held).yield1(a.block, v)?;
+        }
+        Ok(a.recv)
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::ARRAY;
     vm.classes[k as usize].alloc = Alloc::Array;
     vm.include_module(k, c::ENUMERABLE);
-    vm.def_single(
-        k,
-        "[]",
-        |vm, a| {
-            let items = vm.args(a);
-            Ok(vm.heap.array(a.recv.index() as u32, items))
-        },
-        0,
-        -1,
-    );
-    vm.def_single(
-        k,
-        "try_convert",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            Ok(vm.check_ary(v)?.unwrap_or(NIL))
-        },
-        1,
-        1,
-    );
-    vm.def_private(
-        k,
-        "initialize",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            if a.argc == 0 {
-                if !a.block.is_nil() {
-                    vm.warn_here("given block not used", true)?;
-                }
-                vm.heap.arr_mut(a.recv).clear();
-                return Ok(a.recv);
-            }
-            let first = vm.arg(a, 0);
-            if a.argc == 1
-                && !first.is_fix()
-                && let Some(l) = vm.check_ary(first)?
-            {
-                let items = vm.heap.arr(l).clone();
-                *vm.heap.arr_mut(a.recv) = items;
-                return Ok(a.recv);
-            }
-            let len = vm.to_int(first)?;
-            if len < 0 {
-                return vm.arg_error("negative array size");
-            }
-            if len > 1 << 40 {
-                return vm.arg_error("array size too big");
-            }
-            vm.reserve(len as usize * 8)?;
-            if a.block.is_nil() {
-                let v = vm.opt(a, 1).unwrap_or(NIL);
-                vm.heap.bytes += len as usize * 8;
-                *vm.heap.arr_mut(a.recv) = vec![v; len as usize];
-            } else {
-                if a.argc == 2 {
-                    vm.warn_here("block supersedes default value argument", false)?;
-                }
-                vm.heap.arr_mut(a.recv).clear();
-                let held = vm.hold_call(a);
-                for i in 0..len {
-                    let v = vm.open(held).yield1(a.block, Value::fix(i))?;
-                    vm.heap.arr_mut(a.recv).push(v);
-                    vm.heap.bytes += 8;
-                }
-            }
-            Ok(a.recv)
-        },
-        0,
-        2,
-    );
-    for name in ["initialize_copy", "replace"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let o = vm.arg(a, 0);
-                vm.check_frozen(a.recv)?;
-                let o = vm.to_ary(o)?;
-                let items = vm.heap.arr(o).clone();
-                *vm.heap.arr_mut(a.recv) = items;
-                Ok(a.recv)
-            },
-            1,
-            1,
-        );
-    }
-    vm.def(k, "[]", aref, 1, 2);
-    vm.def(k, "slice", aref, 1, 2);
-    vm.def(k, "[]=", aset, 2, 3);
-    vm.def(
-        k,
-        "at",
-        |vm, a| {
-            let i = vm.arg(a, 0);
-            let i = vm.to_int(i)?;
-            Ok(at(vm, a.recv, i))
-        },
-        1,
-        1,
-    );
-    for name in ["length", "size"] {
-        vm.def(k, name, |vm, a| Ok(Value::fix(vm.heap.arr(a.recv).len() as i64)), 0, 0);
-    }
-    vm.def(k, "empty?", |vm, a| Ok(Value::bool(vm.heap.arr(a.recv).is_empty())), 0, 0);
-    vm.def(
-        k,
-        "<<",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            vm.check_frozen(a.recv)?;
-            vm.heap.bytes += 8;
-            vm.heap.arr_mut(a.recv).push(v);
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
-    for name in ["push", "append"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                vm.check_frozen(a.recv)?;
-                let items = vm.args(a);
-                vm.heap.bytes += 8 * items.len();
-                vm.heap.arr_mut(a.recv).extend(items);
-                Ok(a.recv)
-            },
-            0,
-            -1,
-        );
-    }
-    vm.def(
-        k,
-        "pop",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            if let Some(nv) = vm.opt(a, 0) {
-                let cnt = vm.to_int(nv)?;
-                if cnt < 0 {
-                    return vm.arg_error("negative array size");
-                }
-                let items = vm.heap.arr_mut(a.recv);
-                let cut = items.len().saturating_sub(cnt as usize);
-                let tail = items.split_off(cut);
-                return Ok(vm.arr(tail));
-            }
-            Ok(vm.heap.arr_mut(a.recv).pop().unwrap_or(NIL))
-        },
-        0,
-        1,
-    );
-    vm.def(
-        k,
-        "shift",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            if let Some(nv) = vm.opt(a, 0) {
-                let cnt = vm.to_int(nv)?;
-                if cnt < 0 {
-                    return vm.arg_error("negative array size");
-                }
-                let items = vm.heap.arr_mut(a.recv);
-                let cut = items.len().min(cnt as usize);
-                let head: Vec<Value> = items.drain(..cut).collect();
-                return Ok(vm.arr(head));
-            }
-            let items = vm.heap.arr_mut(a.recv);
-            Ok(if items.is_empty() { NIL } else { items.remove(0) })
-        },
-        0,
-        1,
-    );
-    for name in ["unshift", "prepend"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                vm.check_frozen(a.recv)?;
-                let items = vm.args(a);
-                vm.heap.arr_mut(a.recv).splice(0..0, items);
-                Ok(a.recv)
-            },
-            0,
-            -1,
-        );
-    }
-    vm.def(
-        k,
-        "concat",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            let mut all = Vec::new();
-            for v in vm.args(a) {
-                let l = vm.to_ary(v)?;
-                all.extend(vm.heap.arr(l).clone())
-            }
-            vm.heap.bytes += 8 * all.len();
-            vm.heap.arr_mut(a.recv).extend(all);
-            Ok(a.recv)
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        k,
-        "+",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let o = vm.to_ary(o)?;
-            let mut items = vm.heap.arr(a.recv).clone();
-            items.extend_from_slice(vm.heap.arr(o));
-            Ok(vm.arr(items))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "-",
-        |vm, a| {
-            let seen = members(vm, a)?;
-            let mut out = Vec::new();
-            for v in vm.heap.arr(a.recv).clone() {
-                if vm.hash_get(seen, v)?.is_none() {
-                    out.push(v)
-                }
-            }
-            Ok(vm.arr(out))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "&",
-        |vm, a| {
-            let seen = members(vm, a)?;
-            let mut out = Vec::new();
-            for v in vm.heap.arr(a.recv).clone() {
-                if vm.hash_delete(seen, v)?.is_some() {
-                    out.push(v)
-                }
-            }
-            Ok(vm.arr(out))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "|",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let o = vm.to_ary(o)?;
-            let mut items = vm.heap.arr(a.recv).clone();
-            items.extend_from_slice(vm.heap.arr(o));
-            let out = uniq(vm, items, None)?;
-            Ok(vm.arr(out))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "*",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            if let Some(s) = vm.check_str(o)? {
-                let j = vm.intern("join");
-                return vm.send(a.recv, j, &[s]);
-            }
-            let times = vm.to_int(o)?;
-            if times < 0 {
-                return vm.arg_error("argument must be non-negative");
-            }
-            let items = vm.heap.arr(a.recv);
-            if items.len().saturating_mul(times as usize) > 1 << 36 {
-                return vm.arg_error("argument too big");
-            }
-            let total = items.len() * times as usize;
-            vm.reserve(total * 8)?;
-            let out = vm.heap.arr(a.recv).repeat(times as usize);
-            Ok(vm.arr(out))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "==",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            if a.recv == o {
-                return Ok(TRUE);
-            }
-            if !o.is_arr() {
-                if o.is_obj() && vm.responds(o, n::TO_ARY, false)? {
-                    return Ok(Value::bool(vm.send(o, n::EQ, &[a.recv])?.truthy()));
-                }
-                return Ok(FALSE);
-            }
-            if vm.heap.arr(a.recv).len() != vm.heap.arr(o).len() {
-                return Ok(FALSE);
-            }
-            let me = a.recv;
-            let r = vm.recurse(me, |vm| {
-                for i in 0..vm.heap.arr(me).len() {
-                    let (x, y) =
-                        (vm.heap.arr(me)[i], vm.heap.arr(o).get(i).copied().unwrap_or(NIL));
-                    if !vm.equal(x, y)? {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            })?;
-            Ok(Value::bool(r.unwrap_or(true)))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "eql?",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            if !o.is_arr() {
-                return Ok(FALSE);
-            }
-            Ok(Value::bool(vm.eql(a.recv, o)?))
-        },
-        1,
-        1,
-    );
-    vm.def(k, "hash", |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64)), 0, 0);
-    for name in ["to_s", "inspect"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let me = a.recv;
-                let r = vm.recurse(me, |vm| {
-                    let mut out = Vec::from(&b"["[..]);
-                    for i in 0..vm.heap.arr(me).len() {
-                        if i > 0 {
-                            out.extend_from_slice(b", ")
-                        }
-                        let Some(v) = vm.heap.arr(me).get(i).copied() else { break };
-                        let s = vm.inspect(v)?;
-                        out.extend_from_slice(vm.bytes(s))
-                    }
-                    out.push(b']');
-                    Ok(out)
-                })?;
-                Ok(vm.str(r.unwrap_or_else(|| b"[...]".to_vec())))
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(
-        k,
-        "to_a",
-        |vm, a| {
-            if vm.real_class(a.recv) == c::ARRAY {
-                return Ok(a.recv);
-            }
-            let items = vm.heap.arr(a.recv).clone();
-            Ok(vm.arr(items))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "entries",
-        |vm, a| {
-            let items = vm.heap.arr(a.recv).clone();
-            Ok(vm.arr(items))
-        },
-        0,
-        0,
-    );
-    vm.def(k, "to_ary", |_, a| Ok(a.recv), 0, 0);
-    vm.def(
-        k,
-        "each",
-        |vm, a| {
-            if a.block.is_nil() {
-                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
-                return vm.enumerator_sized(a, s);
-            }
-            let held = vm.hold_call(a);
-            let mut i = 0;
-            while i < vm.heap.arr(a.recv).len() {
-                let v = vm.heap.arr(a.recv)[i];
-                vm.open(held).yield1(a.block, v)?;
-                i += 1
-            }
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "each_index",
-        |vm, a| {
-            if a.block.is_nil() {
-                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
-                return vm.enumerator_sized(a, s);
-            }
-            let held = vm.hold_call(a);
-            let mut i = 0;
-            while i < vm.heap.arr(a.recv).len() {
-                vm.open(held).yield1(a.block, Value::fix(i as i64))?;
-                i += 1
-            }
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "each_with_index",
-        |vm, a| {
-            if a.block.is_nil() {
-                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
-                return vm.enumerator_sized(a, s);
-            }
-            let held = vm.hold_call(a);
-            let mut i = 0;
-            while i < vm.heap.arr(a.recv).len() {
-                let v = vm.heap.arr(a.recv)[i];
-                vm.open(held).yield2(a.block, v, Value::fix(i as i64))?;
-                i += 1
-            }
-            Ok(a.recv)
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        k,
-        "reverse_each",
-        |vm, a| {
-            if a.block.is_nil() {
-                let s = Value::fix(vm.heap.arr(a.recv).len() as i64);
-                return vm.enumerator_sized(a, s);
-            }
-            let held = vm.hold_call(a);
-            let mut i = vm.heap.arr(a.recv).len();
-            while i > 0 {
-                i -= 1;
-                let Some(v) = vm.heap.arr(a.recv).get(i).copied() else { continue };
-                vm.open(held).yield1(a.block, v)?;
-            }
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
+    vm.natives(c::ARRAY, METHODS);
     transform::init(vm);
 }

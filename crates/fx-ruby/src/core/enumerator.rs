@@ -8,6 +8,7 @@ use fx_ruby_syntax::Sym;
 use crate::core::kernel::boxed;
 use crate::heap::{EnumData, Ext};
 use crate::names as n;
+use crate::natives::{Native, private, public};
 use crate::object::{Alloc, c};
 use crate::value::{NIL, UNDEF, Value};
 use crate::vm::{Args, Pending, R, Res, Unwind, Vm};
@@ -135,201 +136,143 @@ fn single(vm: &Vm, v: Value) -> Value {
     }
 }
 
+const METHODS: &[Native] = &[
+    private("initialize", 0, 1, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        if a.block.is_nil() {
+            return vm.arg_error("no block given");
+        }
+        let p = vm.keep_block(a.block);
+        vm.load_prelude_file("enumerator.rb")?;
+        let generator = vm.define_class(c::ENUMERATOR, "Generator", c::OBJECT);
+        let g = vm.send_block(Value::class(generator), n::NEW, &[], p)?;
+        let size = vm.opt(a, 0).unwrap_or(NIL);
+        let d = EnumData {
+            recv: g,
+            meth: n::EACH,
+            args: Vec::new(),
+            kw: false,
+            size,
+            buffer: Vec::new(),
+            pos: 0,
+            done: false,
+            result: NIL,
+            lazy: false,
+        };
+        vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
+        Ok(a.recv)
+    }),
+    public("each", 0, -1, |vm, a| {
+        let extra = vm.args(a);
+        let d = data(vm, a.recv)?;
+        let (recv, meth, mut args, kw) = (d.recv, d.meth, d.args.clone(), d.kw);
+        args.extend(extra.iter().copied());
+        if a.block.is_nil() {
+            if extra.is_empty() {
+                return Ok(a.recv);
+            }
+            let class = vm.real_class(a.recv);
+            let e = vm.new_enumerator(recv, meth, args, kw);
+            vm.heap.obj_mut(e).class = class;
+            return Ok(e);
+        }
+        vm.open_call(a).send_full(recv, meth, &args, a.block, kw)
+    }),
+    public("next", 0, 0, |vm, a| {
+        let v = next_values(vm, a.recv, true)?;
+        Ok(single(vm, v))
+    }),
+    public("peek", 0, 0, |vm, a| {
+        let v = next_values(vm, a.recv, false)?;
+        Ok(single(vm, v))
+    }),
+    public("next_values", 0, 0, |vm, a| next_values(vm, a.recv, true)),
+    public("peek_values", 0, 0, |vm, a| next_values(vm, a.recv, false)),
+    public("rewind", 0, 0, |vm, a| {
+        let d = data(vm, a.recv)?;
+        d.pos = 0;
+        d.buffer.clear();
+        d.done = false;
+        let recv = d.recv;
+        let s = vm.intern("rewind");
+        if recv.is_obj() && vm.responds(recv, s, false)? {
+            vm.send(recv, s, &[])?;
+        }
+        Ok(a.recv)
+    }),
+    public("size", 0, 0, |vm, a| {
+        let d = data(vm, a.recv)?;
+        let (size, recv, args) = (d.size, d.recv, d.args.clone());
+        if size.is_undef() {
+            let _ = recv;
+            return Ok(NIL);
+        }
+        if size.is_proc() {
+            return vm.yield_self(size, recv, &args, None);
+        }
+        if size.is_obj() && vm.responds(size, n::CALL, false)? {
+            return vm.send(size, n::CALL, &[]);
+        }
+        Ok(size)
+    }),
+    public("__recv", 0, 0, |vm, a| Ok(data(vm, a.recv)?.recv)),
+    public("__meth", 0, 0, |vm, a| Ok(Value::sym(data(vm, a.recv)?.meth))),
+    public("__args", 0, 0, |vm, a| {
+        let l = data(vm, a.recv)?.args.clone();
+        Ok(vm.arr(l))
+    }),
+    public("__set_size", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        vm.set_enum_size(a.recv, v);
+        Ok(a.recv)
+    }),
+    public("__init", 2, -1, |vm, a| {
+        let args = vm.args(a);
+        let meth = vm.to_sym(args[1])?;
+        let d = EnumData {
+            recv: args[0],
+            meth,
+            args: args[2..].to_vec(),
+            kw: false,
+            size: UNDEF,
+            buffer: Vec::new(),
+            pos: 0,
+            done: false,
+            result: NIL,
+            lazy: false,
+        };
+        vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
+        Ok(a.recv)
+    }),
+    public("inspect", 0, 0, |vm, a| {
+        let class = vm.real_class(a.recv);
+        let class = vm.class_name(class);
+        let Ok(d) = data(vm, a.recv) else {
+            vm.take_raise();
+            return Ok(vm.str(format!("#<{class}: uninitialized>")));
+        };
+        let (recv, meth, args) = (d.recv, d.meth, d.args.clone());
+        let me = a.recv;
+        let r = vm.recurse(me, |vm| {
+            let mut t = format!("#<{class}: {}:{}", vm.inspect_string(recv)?, vm.sym_str(meth));
+            if !args.is_empty() {
+                let mut l = Vec::new();
+                for v in &args {
+                    l.push(vm.inspect_string(*v)?)
+                }
+                t.push_str(&format!("({})", l.join(", ")))
+            }
+            t.push('>');
+            Ok(t)
+        })?;
+        Ok(vm.str(r.unwrap_or(format!("#<{class}: ...>"))))
+    })
+    .also(&["to_s"]),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::ENUMERATOR;
     vm.classes[k as usize].alloc = Alloc::Enumerator;
     vm.include_module(k, c::ENUMERABLE);
-    vm.def_private(
-        k,
-        "initialize",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            if a.block.is_nil() {
-                return vm.arg_error("no block given");
-            }
-            let p = vm.keep_block(a.block);
-            vm.load_prelude_file("enumerator.rb")?;
-            let generator = vm.define_class(c::ENUMERATOR, "Generator", c::OBJECT);
-            let g = vm.send_block(Value::class(generator), n::NEW, &[], p)?;
-            let size = vm.opt(a, 0).unwrap_or(NIL);
-            let d = EnumData {
-                recv: g,
-                meth: n::EACH,
-                args: Vec::new(),
-                kw: false,
-                size,
-                buffer: Vec::new(),
-                pos: 0,
-                done: false,
-                result: NIL,
-                lazy: false,
-            };
-            vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
-            Ok(a.recv)
-        },
-        0,
-        1,
-    );
-    vm.def(
-        k,
-        "each",
-        |vm, a| {
-            let extra = vm.args(a);
-            let d = data(vm, a.recv)?;
-            let (recv, meth, mut args, kw) = (d.recv, d.meth, d.args.clone(), d.kw);
-            args.extend(extra.iter().copied());
-            if a.block.is_nil() {
-                if extra.is_empty() {
-                    return Ok(a.recv);
-                }
-                let class = vm.real_class(a.recv);
-                let e = vm.new_enumerator(recv, meth, args, kw);
-                vm.heap.obj_mut(e).class = class;
-                return Ok(e);
-            }
-            vm.open_call(a).send_full(recv, meth, &args, a.block, kw)
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        k,
-        "next",
-        |vm, a| {
-            let v = next_values(vm, a.recv, true)?;
-            Ok(single(vm, v))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "peek",
-        |vm, a| {
-            let v = next_values(vm, a.recv, false)?;
-            Ok(single(vm, v))
-        },
-        0,
-        0,
-    );
-    vm.def(k, "next_values", |vm, a| next_values(vm, a.recv, true), 0, 0);
-    vm.def(k, "peek_values", |vm, a| next_values(vm, a.recv, false), 0, 0);
-    vm.def(
-        k,
-        "rewind",
-        |vm, a| {
-            let d = data(vm, a.recv)?;
-            d.pos = 0;
-            d.buffer.clear();
-            d.done = false;
-            let recv = d.recv;
-            let s = vm.intern("rewind");
-            if recv.is_obj() && vm.responds(recv, s, false)? {
-                vm.send(recv, s, &[])?;
-            }
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "size",
-        |vm, a| {
-            let d = data(vm, a.recv)?;
-            let (size, recv, args) = (d.size, d.recv, d.args.clone());
-            if size.is_undef() {
-                let _ = recv;
-                return Ok(NIL);
-            }
-            if size.is_proc() {
-                return vm.yield_self(size, recv, &args, None);
-            }
-            if size.is_obj() && vm.responds(size, n::CALL, false)? {
-                return vm.send(size, n::CALL, &[]);
-            }
-            Ok(size)
-        },
-        0,
-        0,
-    );
-    vm.def(k, "__recv", |vm, a| Ok(data(vm, a.recv)?.recv), 0, 0);
-    vm.def(k, "__meth", |vm, a| Ok(Value::sym(data(vm, a.recv)?.meth)), 0, 0);
-    vm.def(
-        k,
-        "__args",
-        |vm, a| {
-            let l = data(vm, a.recv)?.args.clone();
-            Ok(vm.arr(l))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "__set_size",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            vm.set_enum_size(a.recv, v);
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "__init",
-        |vm, a| {
-            let args = vm.args(a);
-            let meth = vm.to_sym(args[1])?;
-            let d = EnumData {
-                recv: args[0],
-                meth,
-                args: args[2..].to_vec(),
-                kw: false,
-                size: UNDEF,
-                buffer: Vec::new(),
-                pos: 0,
-                done: false,
-                result: NIL,
-                lazy: false,
-            };
-            vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
-            Ok(a.recv)
-        },
-        2,
-        -1,
-    );
-    for name in ["inspect", "to_s"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let class = vm.real_class(a.recv);
-                let class = vm.class_name(class);
-                let Ok(d) = data(vm, a.recv) else {
-                    vm.take_raise();
-                    return Ok(vm.str(format!("#<{class}: uninitialized>")));
-                };
-                let (recv, meth, args) = (d.recv, d.meth, d.args.clone());
-                let me = a.recv;
-                let r = vm.recurse(me, |vm| {
-                    let mut t =
-                        format!("#<{class}: {}:{}", vm.inspect_string(recv)?, vm.sym_str(meth));
-                    if !args.is_empty() {
-                        let mut l = Vec::new();
-                        for v in &args {
-                            l.push(vm.inspect_string(*v)?)
-                        }
-                        t.push_str(&format!("({})", l.join(", ")))
-                    }
-                    t.push('>');
-                    Ok(t)
-                })?;
-                Ok(vm.str(r.unwrap_or(format!("#<{class}: ...>"))))
-            },
-            0,
-            0,
-        );
-    }
+    vm.natives(c::ENUMERATOR, METHODS);
 }

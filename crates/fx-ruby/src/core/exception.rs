@@ -5,6 +5,7 @@ mod underline;
 
 use crate::heap::Ext;
 use crate::names as n;
+use crate::natives::{Native, on_class, private, public};
 use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Vm};
@@ -75,156 +76,105 @@ pub(crate) const ERRNO: &[(&str, i64, &str)] = &[
     ("ENODATA", 61, "No data available"),
 ];
 
+const METHODS: &[Native] = &[
+    private("initialize", 0, -1, |vm, a| {
+        let m = vm.opt(a, 0);
+        if let Some(d) = vm.exc_mut(a.recv) {
+            d.message = m;
+        }
+        Ok(NIL)
+    }),
+    on_class("exception", 0, -1, |vm, a| {
+        let args = vm.args(a);
+        vm.open_call(a).send_full(a.recv, n::NEW, &args, a.block, a.kw)
+    }),
+    on_class("to_tty?", 0, 0, |_, _| Ok(FALSE)),
+    public("exception", 0, 1, |vm, a| match vm.opt(a, 0) {
+        None => Ok(a.recv),
+        Some(v) if v == a.recv => Ok(a.recv),
+        Some(v) => {
+            let copy = vm.copy(a.recv)?;
+            if let Some(d) = vm.exc_mut(copy) {
+                d.message = Some(v);
+            }
+            Ok(copy)
+        }
+    }),
+    public("to_s", 0, 0, |vm, a| own_message(vm, a.recv)),
+    public("message", 0, 0, |vm, a| {
+        let s = vm.send(a.recv, n::TO_S, &[])?;
+        if s.is_str() { Ok(s) } else { vm.interpolate(s) }
+    }),
+    public("detailed_message", 0, 1, |vm, a| {
+        let s = vm.send(a.recv, n::MESSAGE, &[])?;
+        let text = vm.text(s);
+        let class = vm.real_class(a.recv);
+        let class = vm.class_name(class);
+        let out = if text.is_empty() {
+            class
+        } else {
+            match text.split_once('\n') {
+                Some((first, rest)) => format!("{first} ({class})\n{rest}"),
+                None => format!("{text} ({class})"),
+            }
+        };
+        Ok(vm.str(out))
+    }),
+    public("inspect", 0, 0, |vm, a| {
+        let s = vm.send(a.recv, n::TO_S, &[])?;
+        let text = if s.is_str() { vm.text(s) } else { String::new() };
+        let class = vm.real_class(a.recv);
+        let class = vm.class_name(class);
+        Ok(vm.str(if text.is_empty() { class } else { format!("#<{class}: {text}>") }))
+    }),
+    public("full_message", 0, 1, full_message),
+    public("backtrace", 0, 0, |vm, a| Ok(vm.backtrace(a.recv))),
+    public("backtrace_locations", 0, 0, |vm, a| {
+        let captured = vm.exc_mut(a.recv).is_some_and(|d| d.captured);
+        if !captured {
+            return Ok(NIL);
+        }
+        let list = vm.backtrace(a.recv);
+        if list.is_arr() { vm.locations(list) } else { Ok(NIL) }
+    }),
+    public("set_backtrace", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        let list = if v.is_str() { vm.arr(vec![v]) } else { v };
+        let good = list.is_nil() || list.is_arr() && vm.heap.arr(list).iter().all(|v| v.is_str());
+        if !good {
+            return vm.type_error("backtrace must be Array of String");
+        }
+        if let Some(d) = vm.exc_mut(a.recv) {
+            d.backtrace = Some(list);
+            d.captured = true;
+        }
+        Ok(list)
+    }),
+    public("cause", 0, 0, |vm, a| Ok(vm.exc_mut(a.recv).and_then(|d| d.cause).unwrap_or(NIL))),
+    public("==", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if a.recv == o {
+            return Ok(TRUE);
+        }
+        if !vm.is_exception(o) || vm.real_class(o) != vm.real_class(a.recv) {
+            return Ok(FALSE);
+        }
+        let (x, y) = (vm.send(a.recv, n::MESSAGE, &[])?, vm.send(o, n::MESSAGE, &[])?);
+        if !vm.equal(x, y)? {
+            return Ok(FALSE);
+        }
+        let (x, y) = (vm.send(a.recv, n::BACKTRACE, &[])?, vm.send(o, n::BACKTRACE, &[])?);
+        Ok(Value::bool(vm.equal(x, y)?))
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let e = c::EXCEPTION;
     vm.classes[e as usize].alloc = Alloc::Exception;
+    vm.natives(c::EXCEPTION, METHODS);
     for id in c::EXCEPTION..=c::NO_PATTERN_KEY {
         vm.classes[id as usize].alloc = Alloc::Exception;
     }
-    vm.def_private(
-        e,
-        "initialize",
-        |vm, a| {
-            let m = vm.opt(a, 0);
-            if let Some(d) = vm.exc_mut(a.recv) {
-                d.message = m;
-            }
-            Ok(NIL)
-        },
-        0,
-        -1,
-    );
-    vm.def_single(
-        e,
-        "exception",
-        |vm, a| {
-            let args = vm.args(a);
-            vm.open_call(a).send_full(a.recv, n::NEW, &args, a.block, a.kw)
-        },
-        0,
-        -1,
-    );
-    vm.def_single(e, "to_tty?", |_, _| Ok(FALSE), 0, 0);
-    vm.def(
-        e,
-        "exception",
-        |vm, a| match vm.opt(a, 0) {
-            None => Ok(a.recv),
-            Some(v) if v == a.recv => Ok(a.recv),
-            Some(v) => {
-                let copy = vm.copy(a.recv)?;
-                if let Some(d) = vm.exc_mut(copy) {
-                    d.message = Some(v);
-                }
-                Ok(copy)
-            }
-        },
-        0,
-        1,
-    );
-    vm.def(e, "to_s", |vm, a| own_message(vm, a.recv), 0, 0);
-    vm.def(
-        e,
-        "message",
-        |vm, a| {
-            let s = vm.send(a.recv, n::TO_S, &[])?;
-            if s.is_str() { Ok(s) } else { vm.interpolate(s) }
-        },
-        0,
-        0,
-    );
-    vm.def(
-        e,
-        "detailed_message",
-        |vm, a| {
-            let s = vm.send(a.recv, n::MESSAGE, &[])?;
-            let text = vm.text(s);
-            let class = vm.real_class(a.recv);
-            let class = vm.class_name(class);
-            let out = if text.is_empty() {
-                class
-            } else {
-                match text.split_once('\n') {
-                    Some((first, rest)) => format!("{first} ({class})\n{rest}"),
-                    None => format!("{text} ({class})"),
-                }
-            };
-            Ok(vm.str(out))
-        },
-        0,
-        1,
-    );
-    vm.def(
-        e,
-        "inspect",
-        |vm, a| {
-            let s = vm.send(a.recv, n::TO_S, &[])?;
-            let text = if s.is_str() { vm.text(s) } else { String::new() };
-            let class = vm.real_class(a.recv);
-            let class = vm.class_name(class);
-            Ok(vm.str(if text.is_empty() { class } else { format!("#<{class}: {text}>") }))
-        },
-        0,
-        0,
-    );
-    vm.def(e, "full_message", full_message, 0, 1);
-    vm.def(e, "backtrace", |vm, a| Ok(vm.backtrace(a.recv)), 0, 0);
-    vm.def(
-        e,
-        "backtrace_locations",
-        |vm, a| {
-            let captured = vm.exc_mut(a.recv).is_some_and(|d| d.captured);
-            if !captured {
-                return Ok(NIL);
-            }
-            let list = vm.backtrace(a.recv);
-            if list.is_arr() { vm.locations(list) } else { Ok(NIL) }
-        },
-        0,
-        0,
-    );
-    vm.def(
-        e,
-        "set_backtrace",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let list = if v.is_str() { vm.arr(vec![v]) } else { v };
-            let good =
-                list.is_nil() || list.is_arr() && vm.heap.arr(list).iter().all(|v| v.is_str());
-            if !good {
-                return vm.type_error("backtrace must be Array of String");
-            }
-            if let Some(d) = vm.exc_mut(a.recv) {
-                d.backtrace = Some(list);
-                d.captured = true;
-            }
-            Ok(list)
-        },
-        1,
-        1,
-    );
-    vm.def(e, "cause", |vm, a| Ok(vm.exc_mut(a.recv).and_then(|d| d.cause).unwrap_or(NIL)), 0, 0);
-    vm.def(
-        e,
-        "==",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            if a.recv == o {
-                return Ok(TRUE);
-            }
-            if !vm.is_exception(o) || vm.real_class(o) != vm.real_class(a.recv) {
-                return Ok(FALSE);
-            }
-            let (x, y) = (vm.send(a.recv, n::MESSAGE, &[])?, vm.send(o, n::MESSAGE, &[])?);
-            if !vm.equal(x, y)? {
-                return Ok(FALSE);
-            }
-            let (x, y) = (vm.send(a.recv, n::BACKTRACE, &[])?, vm.send(o, n::BACKTRACE, &[])?);
-            Ok(Value::bool(vm.equal(x, y)?))
-        },
-        1,
-        1,
-    );
     init_special(vm);
     init_errno(vm);
 }
@@ -343,232 +293,172 @@ fn keep(vm: &mut Vm, mut a: Args, positional: &[&str], keywords: &[&str]) -> R {
     Ok(NIL)
 }
 
+const NAME_ERROR_METHODS: &[Native] = &[
+    private("initialize", 0, 3, |vm, a| keep(vm, a, &["name"], &["receiver"])),
+    public("local_variables", 0, 0, |vm, _| Ok(vm.arr(vec![]))),
+];
+
+const NO_METHOD_METHODS: &[Native] = &[
+    private("initialize", 0, 5, |vm, a| keep(vm, a, &["name", "args"], &["receiver"])),
+    public("args", 0, 0, |vm, a| {
+        let v = vm.ivar_get(a.recv, n::IV_ARGS).unwrap_or(NIL);
+        if v.is_nil() { Ok(vm.arr(vec![])) } else { Ok(v) }
+    }),
+];
+
+const KEY_ERROR_METHODS: &[Native] =
+    &[private("initialize", 0, 2, |vm, a| keep(vm, a, &[], &["receiver", "key"]))];
+
+const NO_PATTERN_KEY_METHODS: &[Native] =
+    &[private("initialize", 0, 2, |vm, a| keep(vm, a, &[], &["matchee", "key"]))];
+
+const FROZEN_ERROR_METHODS: &[Native] =
+    &[private("initialize", 0, 2, |vm, a| keep(vm, a, &[], &["receiver"]))];
+
+const LOCAL_JUMP_METHODS: &[Native] =
+    &[public("exit_value", 0, 0, |vm, a| Ok(vm.ivar_get(a.recv, n::RESULT).unwrap_or(NIL)))];
+
+const UNCAUGHT_THROW_METHODS: &[Native] = &[public("to_s", 0, 0, |vm, a| {
+    let tag = vm.ivar_get(a.recv, n::TAG).unwrap_or(NIL);
+    let t = vm.inspect_string(tag)?;
+    Ok(vm.str(format!("uncaught throw {t}")))
+})];
+
+const SYSTEM_EXIT_METHODS: &[Native] = &[
+    private("initialize", 0, 2, |vm, a| {
+        let mut args = vm.args(a);
+        let status = match args.first().copied() {
+            Some(TRUE) => {
+                args.remove(0);
+                0
+            }
+            Some(FALSE) => {
+                args.remove(0);
+                1
+            }
+            Some(v) if v.is_int() => {
+                args.remove(0);
+                vm.to_int(v)?
+            }
+            _ => 0,
+        };
+        vm.ivar_set(a.recv, n::STATUS, Value::fix(status));
+        let m = match args.first() {
+            Some(v) => *v,
+            None => vm.str_static("SystemExit"),
+        };
+        if let Some(d) = vm.exc_mut(a.recv) {
+            d.message = Some(m);
+        }
+        Ok(NIL)
+    }),
+    public("status", 0, 0, |vm, a| Ok(vm.ivar_get(a.recv, n::STATUS).unwrap_or(Value::fix(0)))),
+    public("success?", 0, 0, |vm, a| {
+        let s = vm.ivar_get(a.recv, n::STATUS).unwrap_or(Value::fix(0));
+        Ok(Value::bool(s == Value::fix(0)))
+    }),
+];
+
+const INTERRUPT_BASE_METHODS: &[Native] = &[
+    private("initialize", 0, -1, |vm, a| {
+        let args = vm.args(a);
+        let pair = vm.call_name(Value::class(c::SIGNAL), "__for_exception", &args)?;
+        let (number, text) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
+        let signo = vm.intern("@signo");
+        vm.ivar_set(a.recv, signo, number);
+        if let Some(data) = vm.exc_mut(a.recv) {
+            data.message = Some(text);
+        }
+        Ok(a.recv)
+    }),
+    public("signm", 0, 0, |vm, a| vm.call_name(a.recv, "message", &[])),
+];
+
+const INTERRUPT_METHODS: &[Native] = &[private("initialize", 0, 1, |vm, a| {
+    let text = match vm.opt(a, 0) {
+        Some(text) => text,
+        None => vm.str_static("Interrupt"),
+    };
+    let signo = vm.intern("@signo");
+    vm.ivar_set(a.recv, signo, Value::fix(2));
+    if let Some(data) = vm.exc_mut(a.recv) {
+        data.message = Some(text);
+    }
+    Ok(a.recv)
+})];
+
+const WARNING_METHODS: &[Native] = &[
+    on_class("warn", 1, 2, |vm, a| {
+        let v = vm.arg(a, 0);
+        if !v.is_str() {
+            let t = vm.type_name(v);
+            return vm.type_error(format!("wrong argument type {t} (expected String)"));
+        }
+        let err = vm.global(n::GV_STDERR);
+        vm.send(err, n::WRITE, &[v])?;
+        Ok(NIL)
+    }),
+    public("warn", 1, 2, |vm, a| {
+        let v = vm.arg(a, 0);
+        let err = vm.global(n::GV_STDERR);
+        vm.send(err, n::WRITE, &[v])?;
+        Ok(NIL)
+    }),
+    on_class("[]", 1, 1, |vm, a| {
+        let k = vm.arg(a, 0);
+        let Some(s) = k.as_sym() else {
+            let t = vm.type_name(k);
+            return vm.type_error(format!("wrong argument type {t} (expected Symbol)"));
+        };
+        let text = vm.sym_str(s).into_owned();
+        if text != "deprecated" && text != "experimental" && text != "performance" {
+            return vm.arg_error(format!("unknown category: {text}"));
+        }
+        let iv = vm.intern(&format!("@{text}"));
+        Ok(vm.ivar_get(a.recv, iv).unwrap_or(Value::bool(text == "experimental")))
+    }),
+    on_class("[]=", 2, 2, |vm, a| {
+        let (k, v) = (vm.arg(a, 0), vm.arg(a, 1));
+        let Some(s) = k.as_sym() else {
+            let t = vm.type_name(k);
+            return vm.type_error(format!("wrong argument type {t} (expected Symbol)"));
+        };
+        let text = vm.sym_str(s).into_owned();
+        if text != "deprecated" && text != "experimental" && text != "performance" {
+            return vm.arg_error(format!("unknown category: {text}"));
+        }
+        let iv = vm.intern(&format!("@{text}"));
+        vm.ivar_set(a.recv, iv, Value::bool(v.truthy()));
+        Ok(v)
+    }),
+];
+
 fn init_special(vm: &mut Vm) {
-    vm.def_private(
-        c::NAME_ERROR,
-        "initialize",
-        |vm, a| keep(vm, a, &["name"], &["receiver"]),
-        0,
-        3,
-    );
+    vm.natives(c::NAME_ERROR, NAME_ERROR_METHODS);
+    vm.natives(c::NO_METHOD, NO_METHOD_METHODS);
+    vm.natives(c::KEY_ERROR, KEY_ERROR_METHODS);
+    vm.natives(c::NO_PATTERN_KEY, NO_PATTERN_KEY_METHODS);
+    vm.natives(c::FROZEN_ERROR, FROZEN_ERROR_METHODS);
+    vm.natives(c::LOCAL_JUMP, LOCAL_JUMP_METHODS);
+    vm.natives(c::UNCAUGHT_THROW, UNCAUGHT_THROW_METHODS);
+    vm.natives(c::SYSTEM_EXIT, SYSTEM_EXIT_METHODS);
+    vm.natives(c::INTERRUPT_BASE, INTERRUPT_BASE_METHODS);
+    vm.natives(c::INTERRUPT, INTERRUPT_METHODS);
+    vm.natives(c::WARNING, WARNING_METHODS);
     for class in [c::NAME_ERROR, c::KEY_ERROR, c::NO_PATTERN_KEY] {
         vm.def(class, "to_s", told_further, 0, 0);
     }
     reader(vm, c::NAME_ERROR, &["name"]);
     strict(vm, c::NAME_ERROR, &["receiver"]);
-    vm.def(c::NAME_ERROR, "local_variables", |vm, _| Ok(vm.arr(vec![])), 0, 0);
-    vm.def_private(
-        c::NO_METHOD,
-        "initialize",
-        |vm, a| keep(vm, a, &["name", "args"], &["receiver"]),
-        0,
-        5,
-    );
-    vm.def(
-        c::NO_METHOD,
-        "args",
-        |vm, a| {
-            let v = vm.ivar_get(a.recv, n::IV_ARGS).unwrap_or(NIL);
-            if v.is_nil() { Ok(vm.arr(vec![])) } else { Ok(v) }
-        },
-        0,
-        0,
-    );
-    vm.def_private(
-        c::KEY_ERROR,
-        "initialize",
-        |vm, a| keep(vm, a, &[], &["receiver", "key"]),
-        0,
-        2,
-    );
     strict(vm, c::KEY_ERROR, &["receiver", "key"]);
-    vm.def_private(
-        c::NO_PATTERN_KEY,
-        "initialize",
-        |vm, a| keep(vm, a, &[], &["matchee", "key"]),
-        0,
-        2,
-    );
     strict(vm, c::NO_PATTERN_KEY, &["matchee", "key"]);
-    vm.def_private(c::FROZEN_ERROR, "initialize", |vm, a| keep(vm, a, &[], &["receiver"]), 0, 2);
     strict(vm, c::FROZEN_ERROR, &["receiver"]);
     reader(vm, c::STOP_ITERATION, &["result"]);
     reader(vm, c::LOCAL_JUMP, &["reason"]);
-    vm.def(
-        c::LOCAL_JUMP,
-        "exit_value",
-        |vm, a| Ok(vm.ivar_get(a.recv, n::RESULT).unwrap_or(NIL)),
-        0,
-        0,
-    );
     reader(vm, c::LOAD_ERROR, &["path"]);
     reader(vm, c::SYNTAX_ERROR, &["path"]);
     reader(vm, c::UNCAUGHT_THROW, &["tag", "value"]);
-    vm.def(
-        c::UNCAUGHT_THROW,
-        "to_s",
-        |vm, a| {
-            let tag = vm.ivar_get(a.recv, n::TAG).unwrap_or(NIL);
-            let t = vm.inspect_string(tag)?;
-            Ok(vm.str(format!("uncaught throw {t}")))
-        },
-        0,
-        0,
-    );
-    vm.def_private(
-        c::SYSTEM_EXIT,
-        "initialize",
-        |vm, a| {
-            let mut args = vm.args(a);
-            let status = match args.first().copied() {
-                Some(TRUE) => {
-                    args.remove(0);
-                    0
-                }
-                Some(FALSE) => {
-                    args.remove(0);
-                    1
-                }
-                Some(v) if v.is_int() => {
-                    args.remove(0);
-                    vm.to_int(v)?
-                }
-                _ => 0,
-            };
-            vm.ivar_set(a.recv, n::STATUS, Value::fix(status));
-            let m = match args.first() {
-                Some(v) => *v,
-                None => vm.str_static("SystemExit"),
-            };
-            if let Some(d) = vm.exc_mut(a.recv) {
-                d.message = Some(m);
-            }
-            Ok(NIL)
-        },
-        0,
-        2,
-    );
-    vm.def(
-        c::SYSTEM_EXIT,
-        "status",
-        |vm, a| Ok(vm.ivar_get(a.recv, n::STATUS).unwrap_or(Value::fix(0))),
-        0,
-        0,
-    );
-    vm.def(
-        c::SYSTEM_EXIT,
-        "success?",
-        |vm, a| {
-            let s = vm.ivar_get(a.recv, n::STATUS).unwrap_or(Value::fix(0));
-            Ok(Value::bool(s == Value::fix(0)))
-        },
-        0,
-        0,
-    );
     reader(vm, c::INTERRUPT_BASE, &["signo"]);
-    vm.def_private(
-        c::INTERRUPT_BASE,
-        "initialize",
-        |vm, a| {
-            let args = vm.args(a);
-            let pair = vm.call_name(Value::class(c::SIGNAL), "__for_exception", &args)?;
-            let (number, text) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
-            let signo = vm.intern("@signo");
-            vm.ivar_set(a.recv, signo, number);
-            if let Some(data) = vm.exc_mut(a.recv) {
-                data.message = Some(text);
-            }
-            Ok(a.recv)
-        },
-        0,
-        -1,
-    );
-    vm.def(c::INTERRUPT_BASE, "signm", |vm, a| vm.call_name(a.recv, "message", &[]), 0, 0);
-    vm.def_private(
-        c::INTERRUPT,
-        "initialize",
-        |vm, a| {
-            let text = match vm.opt(a, 0) {
-                Some(text) => text,
-                None => vm.str_static("Interrupt"),
-            };
-            let signo = vm.intern("@signo");
-            vm.ivar_set(a.recv, signo, Value::fix(2));
-            if let Some(data) = vm.exc_mut(a.recv) {
-                data.message = Some(text);
-            }
-            Ok(a.recv)
-        },
-        0,
-        1,
-    );
-    vm.def_single(
-        c::WARNING,
-        "warn",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            if !v.is_str() {
-                let t = vm.type_name(v);
-                return vm.type_error(format!("wrong argument type {t} (expected String)"));
-            }
-            let err = vm.global(n::GV_STDERR);
-            vm.send(err, n::WRITE, &[v])?;
-            Ok(NIL)
-        },
-        1,
-        2,
-    );
-    vm.def(
-        c::WARNING,
-        "warn",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let err = vm.global(n::GV_STDERR);
-            vm.send(err, n::WRITE, &[v])?;
-            Ok(NIL)
-        },
-        1,
-        2,
-    );
-    vm.def_single(
-        c::WARNING,
-        "[]",
-        |vm, a| {
-            let k = vm.arg(a, 0);
-            let Some(s) = k.as_sym() else {
-                let t = vm.type_name(k);
-                return vm.type_error(format!("wrong argument type {t} (expected Symbol)"));
-            };
-            let text = vm.sym_str(s).into_owned();
-            if text != "deprecated" && text != "experimental" && text != "performance" {
-                return vm.arg_error(format!("unknown category: {text}"));
-            }
-            let iv = vm.intern(&format!("@{text}"));
-            Ok(vm.ivar_get(a.recv, iv).unwrap_or(Value::bool(text == "experimental")))
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        c::WARNING,
-        "[]=",
-        |vm, a| {
-            let (k, v) = (vm.arg(a, 0), vm.arg(a, 1));
-            let Some(s) = k.as_sym() else {
-                let t = vm.type_name(k);
-                return vm.type_error(format!("wrong argument type {t} (expected Symbol)"));
-            };
-            let text = vm.sym_str(s).into_owned();
-            if text != "deprecated" && text != "experimental" && text != "performance" {
-                return vm.arg_error(format!("unknown category: {text}"));
-            }
-            let iv = vm.intern(&format!("@{text}"));
-            vm.ivar_set(a.recv, iv, Value::bool(v.truthy()));
-            Ok(v)
-        },
-        2,
-        2,
-    );
 }
 
 fn init_errno(vm: &mut Vm) {

@@ -3,6 +3,7 @@
 use fx_host::{Access, InPlace, Opening};
 
 use crate::interp::to_path;
+use crate::natives::{Native, on_class};
 use crate::object::c;
 use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Res, Vm};
@@ -196,260 +197,159 @@ fn stat(vm: &mut Vm, a: Args, follow: bool) -> R {
     Ok(vm.arr(l))
 }
 
+const FILE_METHODS: &[Native] = &[
+    on_class("__stat", 1, 2, |vm, a| stat(vm, a, true)),
+    on_class("__lstat", 1, 2, |vm, a| stat(vm, a, false)),
+    on_class("__read", 1, 1, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        if p.as_os_str().is_empty() {
+            return vm.errno("ENOENT", "rb_sysopen - ");
+        }
+        let b = std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()).to_vec();
+        vm.file_read(&b);
+        match vm.host.stat_opt(&p) {
+            Ok(Some(m)) if m.kind == fx_host::Kind::Directory => {
+                return vm.errno("EISDIR", &format!("io_fread - {shown}"));
+            }
+            _ => {}
+        }
+        match vm.host.read(&p) {
+            Ok(d) => {
+                vm.reserve(d.len())?;
+                Ok(vm.str(d))
+            }
+            Err(e) => vm.host_error(&e, &format!("rb_sysopen - {shown}")),
+        }
+    }),
+    on_class("__absolute", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        let p = vm.bytes(v).to_vec();
+        let p = vm.absolute(&p);
+        Ok(vm.str(p))
+    }),
+    on_class("__unlink", 1, 1, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        let r = vm.host.remove_file(&p);
+        done(vm, r, &format!("apply2files - {shown}"))
+    }),
+    on_class("__rename", 2, 2, |vm, a| {
+        let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?);
+        let r = vm.host.rename(&p, &q);
+        done_two(vm, r, "rb_file_s_rename", &x, &y)
+    }),
+    on_class("__symlink", 2, 2, |vm, a| {
+        let t = vm.arg(a, 0);
+        let t = vm.to_path(t)?;
+        let (q, y) = vm.path_at(a, 1)?;
+        let shown = String::from_utf8_lossy(&t).into_owned();
+        let r = vm.host.symlink(&to_path(&t), &q);
+        done_two(vm, r, "rb_file_s_symlink", &shown, &y)
+    }),
+    on_class("__link", 2, 2, |vm, a| {
+        let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?);
+        let r = vm.host.hard_link(&p, &q);
+        done_two(vm, r, "rb_file_s_link", &x, &y)
+    }),
+    on_class("__readlink", 1, 1, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        match vm.host.read_link(&p) {
+            Ok(t) => {
+                use std::os::unix::ffi::OsStringExt;
+                Ok(vm.str(t.into_os_string().into_vec()))
+            }
+            Err(e) => vm.host_error(&e, &format!("rb_readlink - {shown}")),
+        }
+    }),
+    on_class("__realpath", 1, 1, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        match vm.host.real_path(&p) {
+            Ok(t) => {
+                use std::os::unix::ffi::OsStringExt;
+                Ok(vm.str(t.into_os_string().into_vec()))
+            }
+            Err(e) => vm.host_error(&e, &format!("rb_check_realpath_internal - {shown}")),
+        }
+    }),
+    on_class("__chmod", 2, 2, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        let m = vm.arg(a, 1);
+        let m = vm.to_int(m)? as u32 & 0o7777;
+        let r = behind(vm, &p, Access::Attributes, |file| file.set_mode(m));
+        done(vm, r, &format!("apply2files - {shown}"))
+    }),
+    on_class("__chown", 3, 3, chown).also(&["__lchown"]),
+    on_class("__utime", 5, 5, utime).also(&["__lutime"]),
+    on_class("__truncate", 2, 2, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        let n = vm.arg(a, 1);
+        let n = vm.to_int(n)? as u64;
+        let r = behind(vm, &p, Access::Write, |file| file.set_len(n));
+        done(vm, r, &format!("rb_file_s_truncate - {shown}"))
+    }),
+    on_class("__mkfifo", 2, 2, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        let m = vm.arg(a, 1);
+        let m = vm.to_int(m)? as u32 & !vm.umask;
+        let r = vm.host.make_fifo(&p, m);
+        done(vm, r, &format!("rb_file_s_mkfifo - {shown}"))
+    }),
+    on_class("umask", 0, 1, |vm, a| {
+        let old = vm.umask;
+        if let Some(v) = vm.opt(a, 0) {
+            vm.umask = vm.to_int(v)? as u32 & 0o777
+        }
+        Ok(Value::fix(i64::from(old)))
+    }),
+];
+
+const DIR_METHODS: &[Native] = &[
+    on_class("__list", 1, 1, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        if p.as_os_str().is_empty() {
+            return vm.errno("ENOENT", "dir_initialize - ");
+        }
+        vm.file_read(std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()));
+        match vm.host.list(&p) {
+            Ok(l) => {
+                use std::os::unix::ffi::OsStrExt;
+                let l = l.iter().map(|e| vm.str(e.name.as_bytes())).collect();
+                Ok(vm.arr(l))
+            }
+            Err(e) => vm.host_error(&e, &format!("dir_initialize - {shown}")),
+        }
+    }),
+    on_class("__mkdir", 2, 2, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        let m = vm.arg(a, 1);
+        let m = vm.to_int(m)? as u32 & !vm.umask;
+        let r = vm.host.make_dir(&p, m);
+        done(vm, r, &format!("dir_s_mkdir - {shown}"))
+    }),
+    on_class("__rmdir", 1, 1, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        let r = vm.host.remove_dir(&p);
+        done(vm, r, &format!("dir_s_rmdir - {shown}"))
+    }),
+    on_class("pwd", 0, 0, |vm, _| {
+        let c = vm.getcwd();
+        Ok(vm.str(c))
+    })
+    .also(&["getwd"]),
+    on_class("__chdir", 1, 1, |vm, a| {
+        let (p, shown) = vm.path_at(a, 0)?;
+        match vm.host.stat(&p) {
+            Ok(m) if m.kind == fx_host::Kind::Directory => {}
+            Ok(_) => return vm.errno("ENOTDIR", &format!("dir_s_chdir - {shown}")),
+            Err(e) => return vm.host_error(&e, &format!("dir_s_chdir - {shown}")),
+        }
+        use std::os::unix::ffi::OsStringExt;
+        let real = vm.host.real_path(&p).unwrap_or(p);
+        vm.cwd = Some(real.into_os_string().into_vec());
+        Ok(Value::fix(0))
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
-    let k = c::FILE;
-    vm.def_single(k, "__stat", |vm, a| stat(vm, a, true), 1, 2);
-    vm.def_single(k, "__lstat", |vm, a| stat(vm, a, false), 1, 2);
-    vm.def_single(
-        k,
-        "__read",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            if p.as_os_str().is_empty() {
-                return vm.errno("ENOENT", "rb_sysopen - ");
-            }
-            let b = std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()).to_vec();
-            vm.file_read(&b);
-            match vm.host.stat_opt(&p) {
-                Ok(Some(m)) if m.kind == fx_host::Kind::Directory => {
-                    return vm.errno("EISDIR", &format!("io_fread - {shown}"));
-                }
-                _ => {}
-            }
-            match vm.host.read(&p) {
-                Ok(d) => {
-                    vm.reserve(d.len())?;
-                    Ok(vm.str(d))
-                }
-                Err(e) => vm.host_error(&e, &format!("rb_sysopen - {shown}")),
-            }
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        k,
-        "__absolute",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let p = vm.bytes(v).to_vec();
-            let p = vm.absolute(&p);
-            Ok(vm.str(p))
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        k,
-        "__unlink",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            let r = vm.host.remove_file(&p);
-            done(vm, r, &format!("apply2files - {shown}"))
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        k,
-        "__rename",
-        |vm, a| {
-            let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?);
-            let r = vm.host.rename(&p, &q);
-            done_two(vm, r, "rb_file_s_rename", &x, &y)
-        },
-        2,
-        2,
-    );
-    vm.def_single(
-        k,
-        "__symlink",
-        |vm, a| {
-            let t = vm.arg(a, 0);
-            let t = vm.to_path(t)?;
-            let (q, y) = vm.path_at(a, 1)?;
-            let shown = String::from_utf8_lossy(&t).into_owned();
-            let r = vm.host.symlink(&to_path(&t), &q);
-            done_two(vm, r, "rb_file_s_symlink", &shown, &y)
-        },
-        2,
-        2,
-    );
-    vm.def_single(
-        k,
-        "__link",
-        |vm, a| {
-            let ((p, x), (q, y)) = (vm.path_at(a, 0)?, vm.path_at(a, 1)?);
-            let r = vm.host.hard_link(&p, &q);
-            done_two(vm, r, "rb_file_s_link", &x, &y)
-        },
-        2,
-        2,
-    );
-    vm.def_single(
-        k,
-        "__readlink",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            match vm.host.read_link(&p) {
-                Ok(t) => {
-                    use std::os::unix::ffi::OsStringExt;
-                    Ok(vm.str(t.into_os_string().into_vec()))
-                }
-                Err(e) => vm.host_error(&e, &format!("rb_readlink - {shown}")),
-            }
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        k,
-        "__realpath",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            match vm.host.real_path(&p) {
-                Ok(t) => {
-                    use std::os::unix::ffi::OsStringExt;
-                    Ok(vm.str(t.into_os_string().into_vec()))
-                }
-                Err(e) => vm.host_error(&e, &format!("rb_check_realpath_internal - {shown}")),
-            }
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        k,
-        "__chmod",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            let m = vm.arg(a, 1);
-            let m = vm.to_int(m)? as u32 & 0o7777;
-            let r = behind(vm, &p, Access::Attributes, |file| file.set_mode(m));
-            done(vm, r, &format!("apply2files - {shown}"))
-        },
-        2,
-        2,
-    );
-    for name in ["__chown", "__lchown"] {
-        vm.def_single(k, name, chown, 3, 3);
-    }
-    for name in ["__utime", "__lutime"] {
-        vm.def_single(k, name, utime, 5, 5);
-    }
-    vm.def_single(
-        k,
-        "__truncate",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            let n = vm.arg(a, 1);
-            let n = vm.to_int(n)? as u64;
-            let r = behind(vm, &p, Access::Write, |file| file.set_len(n));
-            done(vm, r, &format!("rb_file_s_truncate - {shown}"))
-        },
-        2,
-        2,
-    );
-    vm.def_single(
-        k,
-        "__mkfifo",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            let m = vm.arg(a, 1);
-            let m = vm.to_int(m)? as u32 & !vm.umask;
-            let r = vm.host.make_fifo(&p, m);
-            done(vm, r, &format!("rb_file_s_mkfifo - {shown}"))
-        },
-        2,
-        2,
-    );
-    vm.def_single(
-        k,
-        "umask",
-        |vm, a| {
-            let old = vm.umask;
-            if let Some(v) = vm.opt(a, 0) {
-                vm.umask = vm.to_int(v)? as u32 & 0o777
-            }
-            Ok(Value::fix(i64::from(old)))
-        },
-        0,
-        1,
-    );
-    let d = c::DIR;
-    vm.def_single(
-        d,
-        "__list",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            if p.as_os_str().is_empty() {
-                return vm.errno("ENOENT", "dir_initialize - ");
-            }
-            vm.file_read(std::os::unix::ffi::OsStrExt::as_bytes(p.as_os_str()));
-            match vm.host.list(&p) {
-                Ok(l) => {
-                    use std::os::unix::ffi::OsStrExt;
-                    let l = l.iter().map(|e| vm.str(e.name.as_bytes())).collect();
-                    Ok(vm.arr(l))
-                }
-                Err(e) => vm.host_error(&e, &format!("dir_initialize - {shown}")),
-            }
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        d,
-        "__mkdir",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            let m = vm.arg(a, 1);
-            let m = vm.to_int(m)? as u32 & !vm.umask;
-            let r = vm.host.make_dir(&p, m);
-            done(vm, r, &format!("dir_s_mkdir - {shown}"))
-        },
-        2,
-        2,
-    );
-    vm.def_single(
-        d,
-        "__rmdir",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            let r = vm.host.remove_dir(&p);
-            done(vm, r, &format!("dir_s_rmdir - {shown}"))
-        },
-        1,
-        1,
-    );
-    for name in ["pwd", "getwd"] {
-        vm.def_single(
-            d,
-            name,
-            |vm, _| {
-                let c = vm.getcwd();
-                Ok(vm.str(c))
-            },
-            0,
-            0,
-        );
-    }
-    vm.def_single(
-        d,
-        "__chdir",
-        |vm, a| {
-            let (p, shown) = vm.path_at(a, 0)?;
-            match vm.host.stat(&p) {
-                Ok(m) if m.kind == fx_host::Kind::Directory => {}
-                Ok(_) => return vm.errno("ENOTDIR", &format!("dir_s_chdir - {shown}")),
-                Err(e) => return vm.host_error(&e, &format!("dir_s_chdir - {shown}")),
-            }
-            use std::os::unix::ffi::OsStringExt;
-            let real = vm.host.real_path(&p).unwrap_or(p);
-            vm.cwd = Some(real.into_os_string().into_vec());
-            Ok(Value::fix(0))
-        },
-        1,
-        1,
-    );
+    vm.natives(c::FILE, FILE_METHODS);
+    vm.natives(c::DIR, DIR_METHODS);
 }

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use crate::bignum::Big;
 use crate::core::integer::int_float_cmp;
 use crate::names as n;
+use crate::natives::{Native, public};
 use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Res, Vm};
@@ -315,9 +316,165 @@ fn half_round(x: f64, half: &str) -> f64 {
     }
 }
 
+const METHODS: &[Native] = &[
+    public("+", 1, 1, |vm, a| arith(vm, a, n::ADD, |x, y| x + y)),
+    public("-", 1, 1, |vm, a| arith(vm, a, n::SUB, |x, y| x - y)),
+    public("*", 1, 1, |vm, a| arith(vm, a, n::MUL, |x, y| x * y)),
+    public("/", 1, 1, |vm, a| arith(vm, a, n::DIV, |x, y| x / y)),
+    public("quo", 1, 1, |vm, a| arith(vm, a, n::DIV, |x, y| x / y)).also(&["fdiv"]),
+    public("%", 1, 1, |vm, a| {
+        check_divisor(vm, a)?;
+        arith(vm, a, n::MOD, modulo)
+    })
+    .also(&["modulo"]),
+    public("**", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        let x = me(vm, a);
+        if b.is_float() && x < 0.0 {
+            let y = vm.heap.float_of(b);
+            if y != y.round() {
+                let z = vm.call_name(vm.main, "Complex", &[a.recv, Value::fix(0)])?;
+                return vm.send(z, n::POW, &[b]);
+            }
+        }
+        arith(vm, a, n::POW, f64::powf)
+    }),
+    public("divmod", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if !b.is_float() && !b.is_int() {
+            let op = vm.intern("divmod");
+            return vm.coerce_op(a.recv, op, b);
+        }
+        let (x, y) = (me(vm, a), vm.to_f(b)?);
+        divmod(vm, x, y)
+    }),
+    public("<", 1, 1, |vm, a| order(vm, a, n::LT, Ordering::is_lt)),
+    public("<=", 1, 1, |vm, a| order(vm, a, n::LE, Ordering::is_le)),
+    public(">", 1, 1, |vm, a| order(vm, a, n::GT, Ordering::is_gt)),
+    public(">=", 1, 1, |vm, a| order(vm, a, n::GE, Ordering::is_ge)),
+    public("==", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if b.is_float() || b.is_int() {
+            return Ok(Value::bool(cmp(vm, me(vm, a), b) == Some(Ordering::Equal)));
+        }
+        if b.is_obj() {
+            return Ok(Value::bool(vm.send(b, n::EQ, &[a.recv])?.truthy()));
+        }
+        Ok(FALSE)
+    })
+    .also(&["==="]),
+    public("eql?", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        Ok(Value::bool(b.is_float() && me(vm, a) == vm.heap.float_of(b)))
+    }),
+    public("equal?", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        Ok(Value::bool(b.is_float() && (a.recv == b || me(vm, a) == vm.heap.float_of(b))))
+    }),
+    public("<=>", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        let x = me(vm, a);
+        if b.is_float() || b.is_int() {
+            return Ok(cmp(vm, x, b).map_or(NIL, |o| Value::fix(o as i64)));
+        }
+        let inf = vm.intern("infinite?");
+        if x.is_infinite() && b.is_obj() && vm.responds(b, inf, false)? {
+            let r = vm.send(b, inf, &[])?;
+            let mine = if x > 0.0 { 1 } else { -1 };
+            if r.truthy() {
+                let other = vm.to_int(r)?;
+                return Ok(Value::fix(i64::from(mine > other) - i64::from(mine < other)));
+            }
+            return Ok(Value::fix(mine));
+        }
+        if b.is_obj() && vm.is_a(b, c::NUMERIC) && vm.responds(b, n::COERCE, true)? {
+            let pair = vm.send(b, n::COERCE, &[a.recv])?;
+            if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
+                let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
+                return vm.send(x, n::CMP, &[y]);
+            }
+        }
+        Ok(NIL)
+    }),
+    public("hash", 0, 0, |vm, a| {
+        let f = me(vm, a);
+        let bits = if f == 0.0 { 0 } else { f.to_bits() };
+        Ok(Value::fix((bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3) as i64))
+    }),
+    public("-@", 0, 0, |vm, a| {
+        let x = me(vm, a);
+        Ok(vm.float(-x))
+    }),
+    public("abs", 0, 0, |vm, a| {
+        let x = me(vm, a);
+        Ok(vm.float(x.abs()))
+    })
+    .also(&["magnitude"]),
+    public("to_s", 0, 0, |vm, a| {
+        let t = crate::convert::float_text(me(vm, a));
+        Ok(vm.ascii(t))
+    })
+    .also(&["inspect"]),
+    public("to_f", 0, 0, |_, a| Ok(a.recv)),
+    public("to_i", 0, 0, |vm, a| {
+        let x = me(vm, a);
+        vm.float_to_int(x)
+    })
+    .also(&["to_int"]),
+    public("nan?", 0, 0, |vm, a| Ok(Value::bool(me(vm, a).is_nan()))),
+    public("finite?", 0, 0, |vm, a| Ok(Value::bool(me(vm, a).is_finite()))),
+    public("infinite?", 0, 0, |vm, a| {
+        let x = me(vm, a);
+        Ok(if x.is_infinite() { Value::fix(if x > 0.0 { 1 } else { -1 }) } else { NIL })
+    }),
+    public("zero?", 0, 0, |vm, a| Ok(Value::bool(me(vm, a) == 0.0))),
+    public("positive?", 0, 0, |vm, a| Ok(Value::bool(me(vm, a) > 0.0))),
+    public("negative?", 0, 0, |vm, a| Ok(Value::bool(me(vm, a) < 0.0))),
+    public("floor", 0, 1, |vm, a| rounding(vm, a, "floor")),
+    public("ceil", 0, 1, |vm, a| rounding(vm, a, "ceil")),
+    public("truncate", 0, 1, |vm, a| rounding(vm, a, "truncate")),
+    public("round", 0, 2, |vm, a| rounding(vm, a, "round")),
+    public("next_float", 0, 0, |vm, a| {
+        let x = me(vm, a);
+        Ok(vm.float(if x.is_infinite() && x > 0.0 { x } else { x.next_up() }))
+    }),
+    public("prev_float", 0, 0, |vm, a| {
+        let x = me(vm, a);
+        Ok(vm.float(if x.is_infinite() && x < 0.0 { x } else { x.next_down() }))
+    }),
+    public("coerce", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        let y = if b.is_str() {
+            let s = vm.text(b);
+            match parse_strict(s.as_bytes()) {
+                Some(f) => f,
+                None => {
+                    let t = vm.inspect_string(b)?;
+                    return vm.arg_error(format!("invalid value for Float(): {t}"));
+                }
+            }
+        } else {
+            vm.to_f(b)?
+        };
+        let y = vm.float(y);
+        Ok(vm.arr(vec![y, a.recv]))
+    }),
+    // Exact numerator and denominator, for Rational.
+    public("__ratio", 0, 0, |vm, a| {
+        let x = me(vm, a);
+        if !x.is_finite() {
+            return vm.fail(c::FLOAT_DOMAIN, crate::convert::float_text(x));
+        }
+        let (num, den) = ratio(x);
+        let (num, den) = (vm.heap.big(num), vm.heap.big(den));
+        Ok(vm.arr(vec![num, den]))
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::FLOAT;
     vm.classes[k as usize].alloc = Alloc::None;
+    vm.natives(c::FLOAT, METHODS);
     let consts: [(&str, f64); 6] = [
         ("INFINITY", f64::INFINITY),
         ("NAN", f64::NAN),
@@ -343,267 +500,6 @@ pub(crate) fn init(vm: &mut Vm) {
         let sym = vm.intern(name);
         vm.const_set(k, sym, Value::fix(i));
     }
-    vm.def(k, "+", |vm, a| arith(vm, a, n::ADD, |x, y| x + y), 1, 1);
-    vm.def(k, "-", |vm, a| arith(vm, a, n::SUB, |x, y| x - y), 1, 1);
-    vm.def(k, "*", |vm, a| arith(vm, a, n::MUL, |x, y| x * y), 1, 1);
-    vm.def(k, "/", |vm, a| arith(vm, a, n::DIV, |x, y| x / y), 1, 1);
-    for name in ["quo", "fdiv"] {
-        vm.def(k, name, |vm, a| arith(vm, a, n::DIV, |x, y| x / y), 1, 1);
-    }
-    for name in ["%", "modulo"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                check_divisor(vm, a)?;
-                arith(vm, a, n::MOD, modulo)
-            },
-            1,
-            1,
-        );
-    }
-    vm.def(
-        k,
-        "**",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            let x = me(vm, a);
-            if b.is_float() && x < 0.0 {
-                let y = vm.heap.float_of(b);
-                if y != y.round() {
-                    let z = vm.call_name(vm.main, "Complex", &[a.recv, Value::fix(0)])?;
-                    return vm.send(z, n::POW, &[b]);
-                }
-            }
-            arith(vm, a, n::POW, f64::powf)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "divmod",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            if !b.is_float() && !b.is_int() {
-                let op = vm.intern("divmod");
-                return vm.coerce_op(a.recv, op, b);
-            }
-            let (x, y) = (me(vm, a), vm.to_f(b)?);
-            divmod(vm, x, y)
-        },
-        1,
-        1,
-    );
-    vm.def(k, "<", |vm, a| order(vm, a, n::LT, Ordering::is_lt), 1, 1);
-    vm.def(k, "<=", |vm, a| order(vm, a, n::LE, Ordering::is_le), 1, 1);
-    vm.def(k, ">", |vm, a| order(vm, a, n::GT, Ordering::is_gt), 1, 1);
-    vm.def(k, ">=", |vm, a| order(vm, a, n::GE, Ordering::is_ge), 1, 1);
-    for name in ["==", "==="] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let b = vm.arg(a, 0);
-                if b.is_float() || b.is_int() {
-                    return Ok(Value::bool(cmp(vm, me(vm, a), b) == Some(Ordering::Equal)));
-                }
-                if b.is_obj() {
-                    return Ok(Value::bool(vm.send(b, n::EQ, &[a.recv])?.truthy()));
-                }
-                Ok(FALSE)
-            },
-            1,
-            1,
-        );
-    }
-    vm.def(
-        k,
-        "eql?",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            Ok(Value::bool(b.is_float() && me(vm, a) == vm.heap.float_of(b)))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "equal?",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            Ok(Value::bool(b.is_float() && (a.recv == b || me(vm, a) == vm.heap.float_of(b))))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "<=>",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            let x = me(vm, a);
-            if b.is_float() || b.is_int() {
-                return Ok(cmp(vm, x, b).map_or(NIL, |o| Value::fix(o as i64)));
-            }
-            let inf = vm.intern("infinite?");
-            if x.is_infinite() && b.is_obj() && vm.responds(b, inf, false)? {
-                let r = vm.send(b, inf, &[])?;
-                let mine = if x > 0.0 { 1 } else { -1 };
-                if r.truthy() {
-                    let other = vm.to_int(r)?;
-                    return Ok(Value::fix(i64::from(mine > other) - i64::from(mine < other)));
-                }
-                return Ok(Value::fix(mine));
-            }
-            if b.is_obj() && vm.is_a(b, c::NUMERIC) && vm.responds(b, n::COERCE, true)? {
-                let pair = vm.send(b, n::COERCE, &[a.recv])?;
-                if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
-                    let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
-                    return vm.send(x, n::CMP, &[y]);
-                }
-            }
-            Ok(NIL)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "hash",
-        |vm, a| {
-            let f = me(vm, a);
-            let bits = if f == 0.0 { 0 } else { f.to_bits() };
-            Ok(Value::fix((bits.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3) as i64))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "-@",
-        |vm, a| {
-            let x = me(vm, a);
-            Ok(vm.float(-x))
-        },
-        0,
-        0,
-    );
-    for name in ["abs", "magnitude"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let x = me(vm, a);
-                Ok(vm.float(x.abs()))
-            },
-            0,
-            0,
-        );
-    }
-    for name in ["to_s", "inspect"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let t = crate::convert::float_text(me(vm, a));
-                Ok(vm.ascii(t))
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(k, "to_f", |_, a| Ok(a.recv), 0, 0);
-    for name in ["to_i", "to_int"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let x = me(vm, a);
-                vm.float_to_int(x)
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(k, "nan?", |vm, a| Ok(Value::bool(me(vm, a).is_nan())), 0, 0);
-    vm.def(k, "finite?", |vm, a| Ok(Value::bool(me(vm, a).is_finite())), 0, 0);
-    vm.def(
-        k,
-        "infinite?",
-        |vm, a| {
-            let x = me(vm, a);
-            Ok(if x.is_infinite() { Value::fix(if x > 0.0 { 1 } else { -1 }) } else { NIL })
-        },
-        0,
-        0,
-    );
-    vm.def(k, "zero?", |vm, a| Ok(Value::bool(me(vm, a) == 0.0)), 0, 0);
-    vm.def(k, "positive?", |vm, a| Ok(Value::bool(me(vm, a) > 0.0)), 0, 0);
-    vm.def(k, "negative?", |vm, a| Ok(Value::bool(me(vm, a) < 0.0)), 0, 0);
-    vm.def(k, "floor", |vm, a| rounding(vm, a, "floor"), 0, 1);
-    vm.def(k, "ceil", |vm, a| rounding(vm, a, "ceil"), 0, 1);
-    vm.def(k, "truncate", |vm, a| rounding(vm, a, "truncate"), 0, 1);
-    vm.def(k, "round", |vm, a| rounding(vm, a, "round"), 0, 2);
-    vm.def(
-        k,
-        "next_float",
-        |vm, a| {
-            let x = me(vm, a);
-            Ok(vm.float(if x.is_infinite() && x > 0.0 { x } else { x.next_up() }))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "prev_float",
-        |vm, a| {
-            let x = me(vm, a);
-            Ok(vm.float(if x.is_infinite() && x < 0.0 { x } else { x.next_down() }))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "coerce",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            let y = if b.is_str() {
-                let s = vm.text(b);
-                match parse_strict(s.as_bytes()) {
-                    Some(f) => f,
-                    None => {
-                        let t = vm.inspect_string(b)?;
-                        return vm.arg_error(format!("invalid value for Float(): {t}"));
-                    }
-                }
-            } else {
-                vm.to_f(b)?
-            };
-            let y = vm.float(y);
-            Ok(vm.arr(vec![y, a.recv]))
-        },
-        1,
-        1,
-    );
-    // Exact numerator and denominator, for Rational.
-    vm.def(
-        k,
-        "__ratio",
-        |vm, a| {
-            let x = me(vm, a);
-            if !x.is_finite() {
-                return vm.fail(c::FLOAT_DOMAIN, crate::convert::float_text(x));
-            }
-            let (num, den) = ratio(x);
-            let (num, den) = (vm.heap.big(num), vm.heap.big(den));
-            Ok(vm.arr(vec![num, den]))
-        },
-        0,
-        0,
-    );
     let _ = TRUE;
 }
 

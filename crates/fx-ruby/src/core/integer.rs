@@ -7,6 +7,7 @@ use std::cmp::Ordering;
 
 use crate::bignum::Big;
 use crate::names as n;
+use crate::natives::{Native, public};
 use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, Value};
 use crate::vm::{Args, R, Res, Vm};
@@ -295,369 +296,263 @@ fn round_digits(vm: &mut Vm, a: Args, how: &str) -> R {
     })
 }
 
+const METHODS: &[Native] = &[
+    public("+", 1, 1, |vm, a| arith(vm, a, n::ADD, |vm, x, y| Ok(vm.int_add(x, y)), |x, y| x + y)),
+    public("-", 1, 1, |vm, a| arith(vm, a, n::SUB, |vm, x, y| Ok(vm.int_sub(x, y)), |x, y| x - y)),
+    public("*", 1, 1, |vm, a| arith(vm, a, n::MUL, Vm::int_mul, |x, y| x * y)),
+    public("/", 1, 1, |vm, a| {
+        arith(vm, a, n::DIV, |vm, x, y| Ok(vm.int_divmod(x, y)?.0), |x, y| x / y)
+    }),
+    public("%", 1, 1, |vm, a| {
+        crate::core::float::check_divisor(vm, a)?;
+        arith(vm, a, n::MOD, |vm, x, y| Ok(vm.int_divmod(x, y)?.1), crate::core::float::modulo)
+    })
+    .also(&["modulo"]),
+    public("div", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if b.is_float() {
+            let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
+            if y == 0.0 {
+                return vm.fail(c::ZERO_DIVISION, "divided by 0");
+            }
+            return vm.float_to_int((x / y).floor());
+        }
+        if b.is_int() {
+            return Ok(vm.int_divmod(a.recv, b)?.0);
+        }
+        let q = vm.coerce_op(a.recv, n::DIV, b)?;
+        vm.call_name(q, "floor", &[])
+    }),
+    public("divmod", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if b.is_int() {
+            let (q, r) = vm.int_divmod(a.recv, b)?;
+            return Ok(vm.arr(vec![q, r]));
+        }
+        if b.is_float() {
+            let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
+            return crate::core::float::divmod(vm, x, y);
+        }
+        let op = vm.intern("divmod");
+        vm.coerce_op(a.recv, op, b)
+    }),
+    public("remainder", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if b.is_int() {
+            let (_, r) = vm.int_divmod(a.recv, b)?;
+            if r != Value::fix(0)
+                && (vm.int_cmp(a.recv, Value::fix(0)) != vm.int_cmp(b, Value::fix(0)))
+            {
+                return Ok(vm.int_sub(r, b));
+            }
+            return Ok(r);
+        }
+        if b.is_float() {
+            let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
+            return Ok(vm.float(x % y));
+        }
+        let op = vm.intern("remainder");
+        vm.coerce_op(a.recv, op, b)
+    }),
+    public("fdiv", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if !b.is_int() && !b.is_float() {
+            let op = vm.intern("fdiv");
+            return vm.coerce_op(a.recv, op, b);
+        }
+        if b.is_int() && (a.recv.is_big() || b.is_big()) && b != Value::fix(0) {
+            // Scale so that the quotient keeps its digits.
+            let (x, y) = (vm.big_value(a.recv), vm.big_value(b));
+            let shift = 80 + y.bit_length_abs() as i64 - x.bit_length_abs() as i64;
+            let q = if shift > 0 {
+                x.shl(shift as usize).divmod(&y).0
+            } else {
+                x.divmod(&y.shl((-shift) as usize)).0
+            };
+            return Ok(vm.float(q.to_f64() * 2f64.powi(-shift as i32)));
+        }
+        let (x, y) = (vm.to_f(a.recv)?, vm.to_f(b)?);
+        Ok(vm.float(x / y))
+    }),
+    public("**", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if b.is_int() {
+            if vm.int_cmp(b, Value::fix(0)) == Ordering::Less {
+                let r = vm.call_name(vm.main, "Rational", &[a.recv, Value::fix(1)])?;
+                return vm.send(r, n::POW, &[b]);
+            }
+            return match b.fixnum() {
+                Some(e) => vm.int_pow(a.recv, e),
+                None if matches!(a.recv.fixnum(), Some(0 | 1)) => Ok(a.recv),
+                None if a.recv == Value::fix(-1) => {
+                    Ok(Value::fix(if vm.big_value(b).is_even() { 1 } else { -1 }))
+                }
+                None => {
+                    vm.warn("warning: in a**b, b may be too big\n")?;
+                    Ok(vm.float(f64::INFINITY))
+                }
+            };
+        }
+        if b.is_float() {
+            let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
+            if x < 0.0 && y != y.round() {
+                let z = vm.call_name(vm.main, "Complex", &[a.recv, Value::fix(0)])?;
+                return vm.send(z, n::POW, &[b]);
+            }
+            return Ok(vm.float(x.powf(y)));
+        }
+        vm.coerce_op(a.recv, n::POW, b)
+    }),
+    public("pow", 1, 2, |vm, a| {
+        let (b, m) = (vm.arg(a, 0), vm.opt(a, 1));
+        let Some(m) = m else { return vm.send(a.recv, n::POW, &[b]) };
+        if !b.is_int() {
+            return vm.type_error(
+                "Integer#pow() 2nd argument not allowed unless a 1st argument is integer",
+            );
+        }
+        if vm.int_cmp(b, Value::fix(0)) == Ordering::Less {
+            return vm.fail(
+                c::RANGE_ERROR,
+                "Integer#pow() 1st argument cannot be negative when 2nd argument specified",
+            );
+        }
+        if !m.is_int() {
+            return vm.type_error(
+                "Integer#pow() 2nd argument not allowed unless all arguments are integers",
+            );
+        }
+        if m == Value::fix(0) {
+            return vm.fail(c::ZERO_DIVISION, "divided by 0");
+        }
+        let m = vm.big_value(m);
+        let mut base = vm.big_value(a.recv).divmod(&m).1;
+        let e = vm.big_value(b);
+        let mut out = Big::from_i64(1).divmod(&m).1;
+        for k in 0..e.bit_length_abs() {
+            if e.bit(k) {
+                out = out.mul(&base).divmod(&m).1;
+            }
+            base = base.mul(&base).divmod(&m).1;
+        }
+        Ok(vm.heap.big(out))
+    }),
+    public("<", 1, 1, |vm, a| order(vm, a, n::LT, Ordering::is_lt)),
+    public("<=", 1, 1, |vm, a| order(vm, a, n::LE, Ordering::is_le)),
+    public(">", 1, 1, |vm, a| order(vm, a, n::GT, Ordering::is_gt)),
+    public(">=", 1, 1, |vm, a| order(vm, a, n::GE, Ordering::is_ge)),
+    public("==", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if b.is_int() {
+            return Ok(Value::bool(vm.int_cmp(a.recv, b).is_eq()));
+        }
+        if b.is_float() {
+            let f = vm.heap.float_of(b);
+            return Ok(Value::bool(int_float_cmp(vm, a.recv, f) == Some(Ordering::Equal)));
+        }
+        if b.is_obj() {
+            return Ok(Value::bool(vm.send(b, n::EQ, &[a.recv])?.truthy()));
+        }
+        Ok(FALSE)
+    })
+    .also(&["==="]),
+    public("eql?", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        Ok(Value::bool(b.is_int() && vm.int_cmp(a.recv, b).is_eq()))
+    }),
+    public("equal?", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        Ok(Value::bool(b.is_int() && vm.int_cmp(a.recv, b).is_eq()))
+    }),
+    public("<=>", 1, 1, |vm, a| {
+        let b = vm.arg(a, 0);
+        if b.is_int() {
+            return Ok(Value::fix(vm.int_cmp(a.recv, b) as i64));
+        }
+        if b.is_float() {
+            let f = vm.heap.float_of(b);
+            return Ok(int_float_cmp(vm, a.recv, f).map_or(NIL, |o| Value::fix(o as i64)));
+        }
+        if b.is_obj() && vm.responds(b, n::COERCE, true)? {
+            let pair = vm.send(b, n::COERCE, &[a.recv])?;
+            if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
+                let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
+                return vm.send(x, n::CMP, &[y]);
+            }
+        }
+        Ok(NIL)
+    }),
+    public("hash", 0, 0, |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64))),
+    public("-@", 0, 0, |vm, a| Ok(vm.int_sub(Value::fix(0), a.recv))),
+    public("~", 0, 0, |vm, a| {
+        let m = vm.int_sub(Value::fix(-1), a.recv);
+        Ok(m)
+    }),
+    public("abs", 0, 0, |vm, a| {
+        Ok(if vm.int_cmp(a.recv, Value::fix(0)).is_lt() {
+            vm.int_sub(Value::fix(0), a.recv)
+        } else {
+            a.recv
+        })
+    })
+    .also(&["magnitude"]),
+    public("&", 1, 1, |vm, a| bits(vm, a, n::BAND, |x, y| x & y)),
+    public("|", 1, 1, |vm, a| bits(vm, a, n::BOR, |x, y| x | y)),
+    public("^", 1, 1, |vm, a| bits(vm, a, n::BXOR, |x, y| x ^ y)),
+    public("<<", 1, 1, |vm, a| shift_arg(vm, a, 1)),
+    public(">>", 1, 1, |vm, a| shift_arg(vm, a, -1)),
+    public("[]", 1, 2, |vm, a| {
+        let v = vm.arg(a, 0);
+        if let (Some(x), Some(bit), 1) = (a.recv.fixnum(), v.fixnum(), a.argc) {
+            let bit = if bit < 0 { 0 } else { x >> bit.min(63) & 1 };
+            return Ok(Value::fix(bit));
+        }
+        if v.is_range() {
+            let r = vm.heap.rng(v);
+            let (lo, hi, excl) = (r.lo, r.hi, r.excl);
+            let from = if lo.is_nil() { 0 } else { vm.to_int(lo)? };
+            let x = shift(vm, a.recv, -from)?;
+            if hi.is_nil() {
+                return Ok(x);
+            }
+            let len = vm.to_int(hi)? - from + i64::from(!excl);
+            if len < 0 {
+                return Ok(x);
+            }
+            let mask = shift(vm, Value::fix(1), len)?;
+            let mask = vm.int_sub(mask, Value::fix(1));
+            if lo.is_nil() {
+                let low = vm.send(a.recv, n::BAND, &[mask])?;
+                if low != Value::fix(0) {
+                    return vm.arg_error("The beginless range for Integer#[] results in infinity");
+                }
+                return Ok(Value::fix(0));
+            }
+            return vm.send(x, n::BAND, &[mask]);
+        }
+        let i = vm.to_int_value(v)?;
+        let Some(at) = i.fixnum() else {
+            let neg = vm.heap.big_of(i).neg;
+            return Ok(Value::fix(i64::from(!neg && vm.big_value(a.recv).neg)));
+        };
+        if let Some(len) = vm.opt(a, 1) {
+            let len = vm.to_int(len)?;
+            let x = shift(vm, a.recv, -at)?;
+            let mask = shift(vm, Value::fix(1), len)?;
+            let mask = vm.int_sub(mask, Value::fix(1));
+            return vm.send(x, n::BAND, &[mask]);
+        }
+        if at < 0 {
+            return Ok(Value::fix(0));
+        }
+        Ok(Value::fix(i64::from(vm.big_value(a.recv).bit(at as usize))))
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let i = c::INTEGER;
     vm.classes[i as usize].alloc = Alloc::None;
-    vm.def(
-        i,
-        "+",
-        |vm, a| arith(vm, a, n::ADD, |vm, x, y| Ok(vm.int_add(x, y)), |x, y| x + y),
-        1,
-        1,
-    );
-    vm.def(
-        i,
-        "-",
-        |vm, a| arith(vm, a, n::SUB, |vm, x, y| Ok(vm.int_sub(x, y)), |x, y| x - y),
-        1,
-        1,
-    );
-    vm.def(i, "*", |vm, a| arith(vm, a, n::MUL, Vm::int_mul, |x, y| x * y), 1, 1);
-    vm.def(
-        i,
-        "/",
-        |vm, a| arith(vm, a, n::DIV, |vm, x, y| Ok(vm.int_divmod(x, y)?.0), |x, y| x / y),
-        1,
-        1,
-    );
-    for name in ["%", "modulo"] {
-        vm.def(
-            i,
-            name,
-            |vm, a| {
-                crate::core::float::check_divisor(vm, a)?;
-                arith(
-                    vm,
-                    a,
-                    n::MOD,
-                    |vm, x, y| Ok(vm.int_divmod(x, y)?.1),
-                    crate::core::float::modulo,
-                )
-            },
-            1,
-            1,
-        );
-    }
-    vm.def(
-        i,
-        "div",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            if b.is_float() {
-                let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
-                if y == 0.0 {
-                    return vm.fail(c::ZERO_DIVISION, "divided by 0");
-                }
-                return vm.float_to_int((x / y).floor());
-            }
-            if b.is_int() {
-                return Ok(vm.int_divmod(a.recv, b)?.0);
-            }
-            let q = vm.coerce_op(a.recv, n::DIV, b)?;
-            vm.call_name(q, "floor", &[])
-        },
-        1,
-        1,
-    );
-    vm.def(
-        i,
-        "divmod",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            if b.is_int() {
-                let (q, r) = vm.int_divmod(a.recv, b)?;
-                return Ok(vm.arr(vec![q, r]));
-            }
-            if b.is_float() {
-                let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
-                return crate::core::float::divmod(vm, x, y);
-            }
-            let op = vm.intern("divmod");
-            vm.coerce_op(a.recv, op, b)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        i,
-        "remainder",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            if b.is_int() {
-                let (_, r) = vm.int_divmod(a.recv, b)?;
-                if r != Value::fix(0)
-                    && (vm.int_cmp(a.recv, Value::fix(0)) != vm.int_cmp(b, Value::fix(0)))
-                {
-                    return Ok(vm.int_sub(r, b));
-                }
-                return Ok(r);
-            }
-            if b.is_float() {
-                let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
-                return Ok(vm.float(x % y));
-            }
-            let op = vm.intern("remainder");
-            vm.coerce_op(a.recv, op, b)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        i,
-        "fdiv",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            if !b.is_int() && !b.is_float() {
-                let op = vm.intern("fdiv");
-                return vm.coerce_op(a.recv, op, b);
-            }
-            if b.is_int() && (a.recv.is_big() || b.is_big()) && b != Value::fix(0) {
-                // Scale so that the quotient keeps its digits.
-                let (x, y) = (vm.big_value(a.recv), vm.big_value(b));
-                let shift = 80 + y.bit_length_abs() as i64 - x.bit_length_abs() as i64;
-                let q = if shift > 0 {
-                    x.shl(shift as usize).divmod(&y).0
-                } else {
-                    x.divmod(&y.shl((-shift) as usize)).0
-                };
-                return Ok(vm.float(q.to_f64() * 2f64.powi(-shift as i32)));
-            }
-            let (x, y) = (vm.to_f(a.recv)?, vm.to_f(b)?);
-            Ok(vm.float(x / y))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        i,
-        "**",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            if b.is_int() {
-                if vm.int_cmp(b, Value::fix(0)) == Ordering::Less {
-                    let r = vm.call_name(vm.main, "Rational", &[a.recv, Value::fix(1)])?;
-                    return vm.send(r, n::POW, &[b]);
-                }
-                return match b.fixnum() {
-                    Some(e) => vm.int_pow(a.recv, e),
-                    None if matches!(a.recv.fixnum(), Some(0 | 1)) => Ok(a.recv),
-                    None if a.recv == Value::fix(-1) => {
-                        Ok(Value::fix(if vm.big_value(b).is_even() { 1 } else { -1 }))
-                    }
-                    None => {
-                        vm.warn("warning: in a**b, b may be too big\n")?;
-                        Ok(vm.float(f64::INFINITY))
-                    }
-                };
-            }
-            if b.is_float() {
-                let (x, y) = (vm.to_f(a.recv)?, vm.heap.float_of(b));
-                if x < 0.0 && y != y.round() {
-                    let z = vm.call_name(vm.main, "Complex", &[a.recv, Value::fix(0)])?;
-                    return vm.send(z, n::POW, &[b]);
-                }
-                return Ok(vm.float(x.powf(y)));
-            }
-            vm.coerce_op(a.recv, n::POW, b)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        i,
-        "pow",
-        |vm, a| {
-            let (b, m) = (vm.arg(a, 0), vm.opt(a, 1));
-            let Some(m) = m else { return vm.send(a.recv, n::POW, &[b]) };
-            if !b.is_int() {
-                return vm.type_error(
-                    "Integer#pow() 2nd argument not allowed unless a 1st argument is integer",
-                );
-            }
-            if vm.int_cmp(b, Value::fix(0)) == Ordering::Less {
-                return vm.fail(
-                    c::RANGE_ERROR,
-                    "Integer#pow() 1st argument cannot be negative when 2nd argument specified",
-                );
-            }
-            if !m.is_int() {
-                return vm.type_error(
-                    "Integer#pow() 2nd argument not allowed unless all arguments are integers",
-                );
-            }
-            if m == Value::fix(0) {
-                return vm.fail(c::ZERO_DIVISION, "divided by 0");
-            }
-            let m = vm.big_value(m);
-            let mut base = vm.big_value(a.recv).divmod(&m).1;
-            let e = vm.big_value(b);
-            let mut out = Big::from_i64(1).divmod(&m).1;
-            for k in 0..e.bit_length_abs() {
-                if e.bit(k) {
-                    out = out.mul(&base).divmod(&m).1;
-                }
-                base = base.mul(&base).divmod(&m).1;
-            }
-            Ok(vm.heap.big(out))
-        },
-        1,
-        2,
-    );
-    vm.def(i, "<", |vm, a| order(vm, a, n::LT, Ordering::is_lt), 1, 1);
-    vm.def(i, "<=", |vm, a| order(vm, a, n::LE, Ordering::is_le), 1, 1);
-    vm.def(i, ">", |vm, a| order(vm, a, n::GT, Ordering::is_gt), 1, 1);
-    vm.def(i, ">=", |vm, a| order(vm, a, n::GE, Ordering::is_ge), 1, 1);
-    for name in ["==", "==="] {
-        vm.def(
-            i,
-            name,
-            |vm, a| {
-                let b = vm.arg(a, 0);
-                if b.is_int() {
-                    return Ok(Value::bool(vm.int_cmp(a.recv, b).is_eq()));
-                }
-                if b.is_float() {
-                    let f = vm.heap.float_of(b);
-                    return Ok(Value::bool(int_float_cmp(vm, a.recv, f) == Some(Ordering::Equal)));
-                }
-                if b.is_obj() {
-                    return Ok(Value::bool(vm.send(b, n::EQ, &[a.recv])?.truthy()));
-                }
-                Ok(FALSE)
-            },
-            1,
-            1,
-        );
-    }
-    vm.def(
-        i,
-        "eql?",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            Ok(Value::bool(b.is_int() && vm.int_cmp(a.recv, b).is_eq()))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        i,
-        "equal?",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            Ok(Value::bool(b.is_int() && vm.int_cmp(a.recv, b).is_eq()))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        i,
-        "<=>",
-        |vm, a| {
-            let b = vm.arg(a, 0);
-            if b.is_int() {
-                return Ok(Value::fix(vm.int_cmp(a.recv, b) as i64));
-            }
-            if b.is_float() {
-                let f = vm.heap.float_of(b);
-                return Ok(int_float_cmp(vm, a.recv, f).map_or(NIL, |o| Value::fix(o as i64)));
-            }
-            if b.is_obj() && vm.responds(b, n::COERCE, true)? {
-                let pair = vm.send(b, n::COERCE, &[a.recv])?;
-                if pair.is_arr() && vm.heap.arr(pair).len() == 2 {
-                    let (x, y) = (vm.heap.arr(pair)[0], vm.heap.arr(pair)[1]);
-                    return vm.send(x, n::CMP, &[y]);
-                }
-            }
-            Ok(NIL)
-        },
-        1,
-        1,
-    );
-    vm.def(i, "hash", |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64)), 0, 0);
-    vm.def(i, "-@", |vm, a| Ok(vm.int_sub(Value::fix(0), a.recv)), 0, 0);
-    vm.def(
-        i,
-        "~",
-        |vm, a| {
-            let m = vm.int_sub(Value::fix(-1), a.recv);
-            Ok(m)
-        },
-        0,
-        0,
-    );
-    for name in ["abs", "magnitude"] {
-        vm.def(
-            i,
-            name,
-            |vm, a| {
-                Ok(if vm.int_cmp(a.recv, Value::fix(0)).is_lt() {
-                    vm.int_sub(Value::fix(0), a.recv)
-                } else {
-                    a.recv
-                })
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(i, "&", |vm, a| bits(vm, a, n::BAND, |x, y| x & y), 1, 1);
-    vm.def(i, "|", |vm, a| bits(vm, a, n::BOR, |x, y| x | y), 1, 1);
-    vm.def(i, "^", |vm, a| bits(vm, a, n::BXOR, |x, y| x ^ y), 1, 1);
-    vm.def(i, "<<", |vm, a| shift_arg(vm, a, 1), 1, 1);
-    vm.def(i, ">>", |vm, a| shift_arg(vm, a, -1), 1, 1);
-    vm.def(
-        i,
-        "[]",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            if let (Some(x), Some(bit), 1) = (a.recv.fixnum(), v.fixnum(), a.argc) {
-                let bit = if bit < 0 { 0 } else { x >> bit.min(63) & 1 };
-                return Ok(Value::fix(bit));
-            }
-            if v.is_range() {
-                let r = vm.heap.rng(v);
-                let (lo, hi, excl) = (r.lo, r.hi, r.excl);
-                let from = if lo.is_nil() { 0 } else { vm.to_int(lo)? };
-                let x = shift(vm, a.recv, -from)?;
-                if hi.is_nil() {
-                    return Ok(x);
-                }
-                let len = vm.to_int(hi)? - from + i64::from(!excl);
-                if len < 0 {
-                    return Ok(x);
-                }
-                let mask = shift(vm, Value::fix(1), len)?;
-                let mask = vm.int_sub(mask, Value::fix(1));
-                if lo.is_nil() {
-                    let low = vm.send(a.recv, n::BAND, &[mask])?;
-                    if low != Value::fix(0) {
-                        return vm
-                            .arg_error("The beginless range for Integer#[] results in infinity");
-                    }
-                    return Ok(Value::fix(0));
-                }
-                return vm.send(x, n::BAND, &[mask]);
-            }
-            let i = vm.to_int_value(v)?;
-            let Some(at) = i.fixnum() else {
-                let neg = vm.heap.big_of(i).neg;
-                return Ok(Value::fix(i64::from(!neg && vm.big_value(a.recv).neg)));
-            };
-            if let Some(len) = vm.opt(a, 1) {
-                let len = vm.to_int(len)?;
-                let x = shift(vm, a.recv, -at)?;
-                let mask = shift(vm, Value::fix(1), len)?;
-                let mask = vm.int_sub(mask, Value::fix(1));
-                return vm.send(x, n::BAND, &[mask]);
-            }
-            if at < 0 {
-                return Ok(Value::fix(0));
-            }
-            Ok(Value::fix(i64::from(vm.big_value(a.recv).bit(at as usize))))
-        },
-        1,
-        2,
-    );
+    vm.natives(c::INTEGER, METHODS);
     queries::init(vm);
 }
 

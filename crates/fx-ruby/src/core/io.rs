@@ -4,6 +4,7 @@
 use crate::heap::Ext;
 use crate::interp::to_path;
 use crate::names as n;
+use crate::natives::{Native, public};
 use crate::object::{Alloc, c};
 use crate::value::{NIL, Value};
 use crate::vm::{R, Res, Vm};
@@ -183,11 +184,273 @@ impl Vm {
     }
 }
 
+const METHODS: &[Native] = &[
+    public("fileno", 0, 0, |vm, a| {
+        vm.stream(a.recv)?;
+        Ok(match vm.heap.ext(a.recv) {
+            Some(Ext::Io(d)) => Value::fix(d.fd),
+            _ => NIL,
+        })
+    }),
+    public("write", 0, -1, |vm, a| {
+        let mut total = 0;
+        for v in vm.args(a) {
+            let s = vm.interpolate(v)?;
+            let b = vm.bytes(s).to_vec();
+            total += b.len();
+            vm.write_io(a.recv, &b)?;
+        }
+        if a.argc == 0 {
+            vm.stream(a.recv)?;
+        }
+        Ok(Value::fix(total as i64))
+    }),
+    public("puts", 0, -1, |vm, a| {
+        let args = vm.args(a);
+        let mut out = Vec::new();
+        if args.is_empty() {
+            out.push(b'\n')
+        }
+        for v in args {
+            puts_value(vm, v, &mut out)?;
+        }
+        if vm.is_native(a.recv, n::WRITE) {
+            vm.write_io(a.recv, &out)?;
+        } else {
+            let s = vm.str(out);
+            vm.send(a.recv, n::WRITE, &[s])?;
+        }
+        Ok(NIL)
+    }),
+    public("closed?", 0, 0, |vm, a| {
+        let fd = vm.fd_of(a.recv);
+        Ok(Value::bool(vm.io.get(fd).is_none()))
+    }),
+    public("__open", 8, 8, |vm, a| {
+        // path, read, write, append, truncate, create, excl, perm
+        let args = vm.args(a);
+        let path = vm.bytes(args[0]).to_vec();
+        let flag = |i: usize| args[i].truthy();
+        let perm = vm.to_int(args[7])? as u32;
+        let full = vm.absolute(&path);
+        let shown = String::from_utf8_lossy(&path).into_owned();
+        vm.flush_files();
+        vm.file_read(&full);
+        let p = to_path(&full);
+        let makes = flag(5) && (flag(6) || matches!(vm.host.stat_opt(&p), Ok(None)));
+        if flag(2) || flag(4) || makes {
+            let how = super::io_write::FileMode {
+                read: flag(1),
+                append: flag(3),
+                truncate: flag(4),
+                create: flag(5),
+                exclusive: flag(6),
+                perm,
+            };
+            let mut stream = vm.open_file(&full, &shown, how)?;
+            // Made or emptied, and then only read: what the flags alone ask for.
+            if !flag(2) {
+                stream.finish().or_else(|e| vm.host_error(&e, &format!("rb_sysopen - {shown}")))?;
+                (stream.read, stream.write) = (true, false);
+            }
+            (stream.path, stream.given, stream.perm) = (full, path, perm);
+            let fd = vm.io.add(stream);
+            vm.set_fd(a.recv, fd);
+            return Ok(a.recv);
+        }
+        let what = format!("rb_sysopen - {shown}");
+        let stat = match vm.host.stat_opt(&p) {
+            Ok(Some(stat)) => stat,
+            Ok(None) => return vm.errno("ENOENT", &what),
+            Err(e) => return vm.host_error(&e, &what),
+        };
+        let data = if stat.kind == fx_host::Kind::File {
+            match vm.host.read_opt(&p) {
+                Ok(d) => d.unwrap_or_default(),
+                Err(e) => return vm.host_error(&e, &what),
+            }
+        } else {
+            Vec::new()
+        };
+        vm.heap.bytes += data.len();
+        let stream =
+            Stream { path: full, given: path, data, read: flag(1), perm, ..Stream::default() };
+        let fd = vm.io.add(stream);
+        vm.set_fd(a.recv, fd);
+        Ok(a.recv)
+    }),
+    public("__fd", 1, 1, |vm, a| {
+        let fd = vm.arg(a, 0);
+        let fd = vm.to_int(fd)?;
+        if vm.io.get(fd).is_none() {
+            return vm.errno("EBADF", "");
+        }
+        vm.set_fd(a.recv, fd);
+        Ok(a.recv)
+    }),
+    // A number of its own for the same stream. Every object has a `dup`, so the prelude is too
+    // late for this one.
+    public("dup", 0, 1, |vm, a| {
+        vm.stream(a.recv)?;
+        let stream = vm.io.numbers[vm.fd_of(a.recv) as usize].stream;
+        let fd = vm.io.number(stream);
+        let class = vm.real_class(a.recv);
+        Ok(vm.new_obj(class, Ext::Io(Box::new(IoData { fd }))))
+    })
+    .also(&["clone"]),
+    public("inspect", 0, 0, |vm, a| {
+        let class = vm.real_class(a.recv);
+        let class = vm.class_name(class);
+        let fd = vm.fd_of(a.recv);
+        let open = vm.io.get(fd).is_some();
+        let number = usize::try_from(fd).ok().and_then(|fd| vm.io.numbers.get(fd));
+        let what = match (fd, number) {
+            (0, _) if open => "<STDIN>".into(),
+            (1, _) if open => "<STDOUT>".into(),
+            (2, _) if open => "<STDERR>".into(),
+            (_, Some(number)) => {
+                let path = &vm.io.streams[number.stream].path;
+                if path.is_empty() {
+                    format!("fd {fd}")
+                } else {
+                    String::from_utf8_lossy(path).into_owned()
+                }
+            }
+            (_, None) => return Ok(vm.str(format!("#<{class}: (uninitialized)>"))),
+        };
+        let closed = if open { "" } else { " (closed)" };
+        Ok(vm.str(format!("#<{class}:{what}{closed}>")))
+    }),
+    // The stream of another under the number that is here.
+    public("__reopen", 1, 1, |vm, a| {
+        let of = vm.arg(a, 0);
+        vm.flush_files();
+        vm.stream(of)?;
+        let number = vm.io.numbers[vm.fd_of(of) as usize];
+        let fd = vm.fd_of(a.recv);
+        if fd < 0 {
+            return vm.fail(c::IO_ERROR, "uninitialized stream");
+        }
+        vm.io.close(fd);
+        vm.io.numbers[fd as usize] = number;
+        Ok(a.recv)
+    }),
+    public("__path", 0, 0, |vm, a| {
+        let fd = vm.fd_of(a.recv);
+        let number = usize::try_from(fd).ok().and_then(|fd| vm.io.numbers.get(fd).copied());
+        Ok(match number.map(|number| vm.io.streams[number.stream].path.clone()) {
+            Some(p) => vm.str(p),
+            None => NIL,
+        })
+    }),
+    public("__readable", 0, 0, |vm, a| Ok(Value::bool(vm.stream(a.recv)?.read))),
+    public("__writable", 0, 0, |vm, a| Ok(Value::bool(vm.stream(a.recv)?.write))),
+    public("__data", 0, 0, |vm, a| {
+        vm.fetch_more(a.recv)?;
+        let s = vm.stream(a.recv)?;
+        if !s.read {
+            return vm.fail(c::IO_ERROR, "not opened for reading");
+        }
+        let (d, p) = (s.data.len(), s.pos);
+        Ok(Value::fix(d.saturating_sub(p) as i64))
+    }),
+    // Takes up to n bytes from the position; nil n takes all.
+    public("__take", 1, 1, |vm, a| {
+        vm.fetch_more(a.recv)?;
+        let nv = vm.arg(a, 0);
+        let want = if nv.is_nil() { usize::MAX } else { vm.to_int(nv)? as usize };
+        let s = vm.stream(a.recv)?;
+        if !s.read {
+            return vm.fail(c::IO_ERROR, "not opened for reading");
+        }
+        let from = s.pos.min(s.data.len());
+        let end = from.saturating_add(want).min(s.data.len());
+        let b = s.data[from..end].to_vec();
+        s.pos = end;
+        Ok(vm.str(b))
+    }),
+    public("__line", 2, 2, |vm, a| {
+        let (sep, lim) = (vm.arg(a, 0), vm.arg(a, 1));
+        vm.fetch_more(a.recv)?;
+        let sep = if sep.is_nil() { None } else { Some(vm.bytes(sep).to_vec()) };
+        let lim = if lim.is_nil() { usize::MAX } else { vm.to_int(lim)? as usize };
+        let s = vm.stream(a.recv)?;
+        if !s.read {
+            return vm.fail(c::IO_ERROR, "not opened for reading");
+        }
+        if let Some(sp) = &sep
+            && sp.is_empty()
+        {
+            while s.data.get(s.pos) == Some(&b'\n') {
+                s.pos += 1
+            }
+        }
+        if s.pos >= s.data.len() {
+            return Ok(NIL);
+        }
+        let rest = &s.data[s.pos..];
+        let mut end = match &sep {
+            None => rest.len(),
+            Some(sp) => {
+                let sp: &[u8] = if sp.is_empty() { b"\n\n" } else { sp };
+                crate::regex::find(rest, sp).map_or(rest.len(), |i| i + sp.len())
+            }
+        };
+        if end > lim {
+            end = lim;
+            while end < rest.len() && rest[end] & 0xC0 == 0x80 {
+                end += 1
+            }
+        }
+        let b = rest[..end].to_vec();
+        s.pos += end;
+        if sep.as_ref().is_some_and(Vec::is_empty) {
+            while s.data.get(s.pos) == Some(&b'\n') {
+                s.pos += 1
+            }
+        }
+        s.lineno += 1;
+        let l = s.lineno;
+        vm.globals.insert(n::GV_DOT, Value::fix(l));
+        Ok(vm.str(b))
+    }),
+    public("pos", 0, 0, |vm, a| Ok(Value::fix(vm.stream(a.recv)?.pos as i64))).also(&["tell"]),
+    public("pos=", 1, 1, |vm, a| {
+        let p = vm.arg(a, 0);
+        let p = vm.to_int(p)?;
+        if p < 0 {
+            return vm.errno("EINVAL", "");
+        }
+        vm.flush_stream(a.recv, "rb_io_seek")?;
+        vm.stream(a.recv)?.pos = p as usize;
+        Ok(Value::fix(p))
+    }),
+    public("lineno", 0, 0, |vm, a| {
+        let s = vm.stream(a.recv)?;
+        if !s.read {
+            return vm.fail(c::IO_ERROR, "not opened for reading");
+        }
+        Ok(Value::fix(s.lineno))
+    }),
+    public("lineno=", 1, 1, |vm, a| {
+        let p = vm.arg(a, 0);
+        let p = vm.to_int(p)?;
+        vm.stream(a.recv)?.lineno = p;
+        Ok(Value::fix(p))
+    }),
+    public("tty?", 0, 0, |vm, a| {
+        vm.stream(a.recv)?;
+        Ok(Value::bool(false))
+    })
+    .also(&["isatty"]),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::IO;
     vm.classes[k as usize].alloc = Alloc::Io;
     vm.classes[c::FILE as usize].alloc = Alloc::Io;
     vm.include_module(k, c::ENUMERABLE);
+    vm.natives(c::IO, METHODS);
     vm.io.streams = vec![
         Stream { read: true, std: 3, ..Stream::default() },
         Stream { write: true, std: 1, ..Stream::default() },
@@ -203,372 +466,6 @@ pub(crate) fn init(vm: &mut Vm) {
         let s = vm.intern(konst);
         vm.const_set(c::OBJECT, s, v);
         vm.globals.insert(gv, v);
-    }
-    vm.def(
-        k,
-        "fileno",
-        |vm, a| {
-            vm.stream(a.recv)?;
-            Ok(match vm.heap.ext(a.recv) {
-                Some(Ext::Io(d)) => Value::fix(d.fd),
-                _ => NIL,
-            })
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "write",
-        |vm, a| {
-            let mut total = 0;
-            for v in vm.args(a) {
-                let s = vm.interpolate(v)?;
-                let b = vm.bytes(s).to_vec();
-                total += b.len();
-                vm.write_io(a.recv, &b)?;
-            }
-            if a.argc == 0 {
-                vm.stream(a.recv)?;
-            }
-            Ok(Value::fix(total as i64))
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        k,
-        "puts",
-        |vm, a| {
-            let args = vm.args(a);
-            let mut out = Vec::new();
-            if args.is_empty() {
-                out.push(b'\n')
-            }
-            for v in args {
-                puts_value(vm, v, &mut out)?;
-            }
-            if vm.is_native(a.recv, n::WRITE) {
-                vm.write_io(a.recv, &out)?;
-            } else {
-                let s = vm.str(out);
-                vm.send(a.recv, n::WRITE, &[s])?;
-            }
-            Ok(NIL)
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        k,
-        "closed?",
-        |vm, a| {
-            let fd = vm.fd_of(a.recv);
-            Ok(Value::bool(vm.io.get(fd).is_none()))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "__open",
-        |vm, a| {
-            // path, read, write, append, truncate, create, excl, perm
-            let args = vm.args(a);
-            let path = vm.bytes(args[0]).to_vec();
-            let flag = |i: usize| args[i].truthy();
-            let perm = vm.to_int(args[7])? as u32;
-            let full = vm.absolute(&path);
-            let shown = String::from_utf8_lossy(&path).into_owned();
-            vm.flush_files();
-            vm.file_read(&full);
-            let p = to_path(&full);
-            let makes = flag(5) && (flag(6) || matches!(vm.host.stat_opt(&p), Ok(None)));
-            if flag(2) || flag(4) || makes {
-                let how = super::io_write::FileMode {
-                    read: flag(1),
-                    append: flag(3),
-                    truncate: flag(4),
-                    create: flag(5),
-                    exclusive: flag(6),
-                    perm,
-                };
-                let mut stream = vm.open_file(&full, &shown, how)?;
-                // Made or emptied, and then only read: what the flags alone ask for.
-                if !flag(2) {
-                    stream
-                        .finish()
-                        .or_else(|e| vm.host_error(&e, &format!("rb_sysopen - {shown}")))?;
-                    (stream.read, stream.write) = (true, false);
-                }
-                (stream.path, stream.given, stream.perm) = (full, path, perm);
-                let fd = vm.io.add(stream);
-                vm.set_fd(a.recv, fd);
-                return Ok(a.recv);
-            }
-            let what = format!("rb_sysopen - {shown}");
-            let stat = match vm.host.stat_opt(&p) {
-                Ok(Some(stat)) => stat,
-                Ok(None) => return vm.errno("ENOENT", &what),
-                Err(e) => return vm.host_error(&e, &what),
-            };
-            let data = if stat.kind == fx_host::Kind::File {
-                match vm.host.read_opt(&p) {
-                    Ok(d) => d.unwrap_or_default(),
-                    Err(e) => return vm.host_error(&e, &what),
-                }
-            } else {
-                Vec::new()
-            };
-            vm.heap.bytes += data.len();
-            let stream =
-                Stream { path: full, given: path, data, read: flag(1), perm, ..Stream::default() };
-            let fd = vm.io.add(stream);
-            vm.set_fd(a.recv, fd);
-            Ok(a.recv)
-        },
-        8,
-        8,
-    );
-    vm.def(
-        k,
-        "__fd",
-        |vm, a| {
-            let fd = vm.arg(a, 0);
-            let fd = vm.to_int(fd)?;
-            if vm.io.get(fd).is_none() {
-                return vm.errno("EBADF", "");
-            }
-            vm.set_fd(a.recv, fd);
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
-    // A number of its own for the same stream. Every object has a `dup`, so the prelude is too
-    // late for this one.
-    for name in ["dup", "clone"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                vm.stream(a.recv)?;
-                let stream = vm.io.numbers[vm.fd_of(a.recv) as usize].stream;
-                let fd = vm.io.number(stream);
-                let class = vm.real_class(a.recv);
-                Ok(vm.new_obj(class, Ext::Io(Box::new(IoData { fd }))))
-            },
-            0,
-            1,
-        );
-    }
-    vm.def(
-        k,
-        "inspect",
-        |vm, a| {
-            let class = vm.real_class(a.recv);
-            let class = vm.class_name(class);
-            let fd = vm.fd_of(a.recv);
-            let open = vm.io.get(fd).is_some();
-            let number = usize::try_from(fd).ok().and_then(|fd| vm.io.numbers.get(fd));
-            let what = match (fd, number) {
-                (0, _) if open => "<STDIN>".into(),
-                (1, _) if open => "<STDOUT>".into(),
-                (2, _) if open => "<STDERR>".into(),
-                (_, Some(number)) => {
-                    let path = &vm.io.streams[number.stream].path;
-                    if path.is_empty() {
-                        format!("fd {fd}")
-                    } else {
-                        String::from_utf8_lossy(path).into_owned()
-                    }
-                }
-                (_, None) => return Ok(vm.str(format!("#<{class}: (uninitialized)>"))),
-            };
-            let closed = if open { "" } else { " (closed)" };
-            Ok(vm.str(format!("#<{class}:{what}{closed}>")))
-        },
-        0,
-        0,
-    );
-    // The stream of another under the number that is here.
-    vm.def(
-        k,
-        "__reopen",
-        |vm, a| {
-            let of = vm.arg(a, 0);
-            vm.flush_files();
-            vm.stream(of)?;
-            let number = vm.io.numbers[vm.fd_of(of) as usize];
-            let fd = vm.fd_of(a.recv);
-            if fd < 0 {
-                return vm.fail(c::IO_ERROR, "uninitialized stream");
-            }
-            vm.io.close(fd);
-            vm.io.numbers[fd as usize] = number;
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "__path",
-        |vm, a| {
-            let fd = vm.fd_of(a.recv);
-            let number = usize::try_from(fd).ok().and_then(|fd| vm.io.numbers.get(fd).copied());
-            Ok(match number.map(|number| vm.io.streams[number.stream].path.clone()) {
-                Some(p) => vm.str(p),
-                None => NIL,
-            })
-        },
-        0,
-        0,
-    );
-    vm.def(k, "__readable", |vm, a| Ok(Value::bool(vm.stream(a.recv)?.read)), 0, 0);
-    vm.def(k, "__writable", |vm, a| Ok(Value::bool(vm.stream(a.recv)?.write)), 0, 0);
-    vm.def(
-        k,
-        "__data",
-        |vm, a| {
-            vm.fetch_more(a.recv)?;
-            let s = vm.stream(a.recv)?;
-            if !s.read {
-                return vm.fail(c::IO_ERROR, "not opened for reading");
-            }
-            let (d, p) = (s.data.len(), s.pos);
-            Ok(Value::fix(d.saturating_sub(p) as i64))
-        },
-        0,
-        0,
-    );
-    // Takes up to n bytes from the position; nil n takes all.
-    vm.def(
-        k,
-        "__take",
-        |vm, a| {
-            vm.fetch_more(a.recv)?;
-            let nv = vm.arg(a, 0);
-            let want = if nv.is_nil() { usize::MAX } else { vm.to_int(nv)? as usize };
-            let s = vm.stream(a.recv)?;
-            if !s.read {
-                return vm.fail(c::IO_ERROR, "not opened for reading");
-            }
-            let from = s.pos.min(s.data.len());
-            let end = from.saturating_add(want).min(s.data.len());
-            let b = s.data[from..end].to_vec();
-            s.pos = end;
-            Ok(vm.str(b))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "__line",
-        |vm, a| {
-            let (sep, lim) = (vm.arg(a, 0), vm.arg(a, 1));
-            vm.fetch_more(a.recv)?;
-            let sep = if sep.is_nil() { None } else { Some(vm.bytes(sep).to_vec()) };
-            let lim = if lim.is_nil() { usize::MAX } else { vm.to_int(lim)? as usize };
-            let s = vm.stream(a.recv)?;
-            if !s.read {
-                return vm.fail(c::IO_ERROR, "not opened for reading");
-            }
-            if let Some(sp) = &sep
-                && sp.is_empty()
-            {
-                while s.data.get(s.pos) == Some(&b'\n') {
-                    s.pos += 1
-                }
-            }
-            if s.pos >= s.data.len() {
-                return Ok(NIL);
-            }
-            let rest = &s.data[s.pos..];
-            let mut end = match &sep {
-                None => rest.len(),
-                Some(sp) => {
-                    let sp: &[u8] = if sp.is_empty() { b"\n\n" } else { sp };
-                    crate::regex::find(rest, sp).map_or(rest.len(), |i| i + sp.len())
-                }
-            };
-            if end > lim {
-                end = lim;
-                while end < rest.len() && rest[end] & 0xC0 == 0x80 {
-                    end += 1
-                }
-            }
-            let b = rest[..end].to_vec();
-            s.pos += end;
-            if sep.as_ref().is_some_and(Vec::is_empty) {
-                while s.data.get(s.pos) == Some(&b'\n') {
-                    s.pos += 1
-                }
-            }
-            s.lineno += 1;
-            let l = s.lineno;
-            vm.globals.insert(n::GV_DOT, Value::fix(l));
-            Ok(vm.str(b))
-        },
-        2,
-        2,
-    );
-    for name in ["pos", "tell"] {
-        vm.def(k, name, |vm, a| Ok(Value::fix(vm.stream(a.recv)?.pos as i64)), 0, 0);
-    }
-    vm.def(
-        k,
-        "pos=",
-        |vm, a| {
-            let p = vm.arg(a, 0);
-            let p = vm.to_int(p)?;
-            if p < 0 {
-                return vm.errno("EINVAL", "");
-            }
-            vm.flush_stream(a.recv, "rb_io_seek")?;
-            vm.stream(a.recv)?.pos = p as usize;
-            Ok(Value::fix(p))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "lineno",
-        |vm, a| {
-            let s = vm.stream(a.recv)?;
-            if !s.read {
-                return vm.fail(c::IO_ERROR, "not opened for reading");
-            }
-            Ok(Value::fix(s.lineno))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "lineno=",
-        |vm, a| {
-            let p = vm.arg(a, 0);
-            let p = vm.to_int(p)?;
-            vm.stream(a.recv)?.lineno = p;
-            Ok(Value::fix(p))
-        },
-        1,
-        1,
-    );
-    for name in ["tty?", "isatty"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                vm.stream(a.recv)?;
-                Ok(Value::bool(false))
-            },
-            0,
-            0,
-        );
     }
 }
 

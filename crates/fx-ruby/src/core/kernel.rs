@@ -7,350 +7,230 @@ use std::rc::Rc;
 
 use crate::heap::Ext;
 use crate::names as n;
+use crate::natives::{Native, function, private};
 use crate::object::{Cref, Vis, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, Pending, R, Res, Unwind, Vm};
 
+const METHODS: &[Native] = &[
+    function("puts", 0, -1, |vm, a| {
+        let out = vm.global(n::GV_STDOUT);
+        let args = vm.args(a);
+        vm.send(out, n::PUTS, &args)
+    }),
+    function("print", 0, -1, |vm, a| {
+        let out = vm.global(n::GV_STDOUT);
+        let args = vm.args(a);
+        vm.send(out, n::PRINT, &args)
+    }),
+    function("p", 0, -1, |vm, a| {
+        let args = vm.args(a);
+        for v in &args {
+            let s = vm.inspect(*v)?;
+            let mut bytes = vm.bytes(s).to_vec();
+            bytes.push(b'\n');
+            let out = vm.global(n::GV_STDOUT);
+            let line = vm.str(bytes);
+            vm.send(out, n::WRITE, &[line])?;
+        }
+        Ok(match args.as_slice() {
+            [] => NIL,
+            [one] => *one,
+            _ => vm.arr(args),
+        })
+    }),
+    function("require", 1, 1, |vm, a| {
+        let path = vm.arg(a, 0);
+        let path = vm.to_path(path)?;
+        vm.require(&String::from_utf8_lossy(&path))
+    }),
+    function("require_relative", 1, 1, |vm, a| {
+        let path = vm.arg(a, 0);
+        let path = vm.to_path(path)?;
+        let here = vm.path_of(vm.here().0);
+        let dir = match here.rfind('/') {
+            Some(i) => here[..i].to_owned(),
+            None => ".".to_owned(),
+        };
+        let path = String::from_utf8_lossy(&path).into_owned();
+        let full = if path.starts_with('/') { path } else { format!("{dir}/{path}") };
+        let full = vm.absolute(full.as_bytes());
+        vm.require(&String::from_utf8_lossy(&full))
+    }),
+    function("load", 1, 2, load),
+    function("raise", 0, -1, raise),
+    function("fail", 0, -1, raise),
+    function("block_given?", 0, 0, |vm, _| {
+        Ok(Value::bool(!vm.frames[vm.frames.len() - 1].block.is_nil()))
+    }),
+    function("loop", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            let inf = vm.float(f64::INFINITY);
+            return vm.enumerator_sized(a, inf);
+        }
+        let held = vm.hold_call(a);
+        loop {
+            if let Err(Unwind) = vm.open(held).yield0(a.block) {
+                if let Pending::Raise(e) = vm.pending
+                    && vm.is_a(e, c::STOP_ITERATION)
+                {
+                    vm.pending = Pending::None;
+                    return Ok(vm.ivar_get(e, n::RESULT).unwrap_or(NIL));
+                }
+                return Err(Unwind);
+            }
+        }
+    }),
+    function("lambda", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            return vm.arg_error("tried to create Proc object without a block");
+        }
+        let fresh = !vm.heap.pr(a.block).escaped;
+        vm.heap.escape(a.block);
+        if fresh {
+            vm.heap.pr_mut(a.block).lambda = true;
+        }
+        Ok(a.block)
+    }),
+    function("proc", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            return vm.arg_error("tried to create Proc object without a block");
+        }
+        Ok(vm.keep_block(a.block))
+    }),
+    function("catch", 0, 1, |vm, a| {
+        if a.block.is_nil() {
+            return vm.fail(c::LOCAL_JUMP, "no block given");
+        }
+        let tag = match vm.opt(a, 0) {
+            Some(v) => v,
+            None => vm.new_obj(c::OBJECT, Ext::None),
+        };
+        vm.serial += 1;
+        let id = vm.serial;
+        vm.catching.push((id, tag));
+        let held = vm.hold_call(a);
+        let height = vm.stack.len();
+        let result = vm.open(held).yield1(a.block, tag);
+        vm.catching.pop();
+        if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending)
+            && to == id
+        {
+            vm.pending = Pending::None;
+            vm.stack.truncate(height);
+            return Ok(v);
+        }
+        result
+    }),
+    function("throw", 1, 2, |vm, a| {
+        let tag = vm.arg(a, 0);
+        let value = vm.opt(a, 1).unwrap_or(NIL);
+        let found = vm.catching.iter().rev().find(|(_, t)| *t == tag).map(|(id, _)| *id);
+        match found {
+            Some(id) => {
+                vm.pending = Pending::Throw(id, value);
+                Err(Unwind)
+            }
+            None => {
+                let text = vm.inspect_string(tag)?;
+                let e = vm.make_error(c::UNCAUGHT_THROW, format!("uncaught throw {text}"))?;
+                vm.ivar_set(e, n::TAG, tag);
+                vm.ivar_set(e, n::VALUE, value);
+                vm.throw(e)
+            }
+        }
+    }),
+    function("exit", 0, 1, |vm, a| exit(vm, a, false)),
+    function("exit!", 0, 1, |vm, a| exit(vm, a, true)),
+    function("abort", 0, 1, |vm, a| {
+        let text = match vm.opt(a, 0) {
+            Some(v) => {
+                let s = vm.to_str(v)?;
+                let err = vm.global(n::GV_STDERR);
+                vm.send(err, n::PUTS, &[s])?;
+                vm.text(s)
+            }
+            None => "exit".into(),
+        };
+        let e = vm.make_error(c::SYSTEM_EXIT, text)?;
+        vm.ivar_set(e, n::STATUS, Value::fix(1));
+        vm.throw(e)
+    }),
+    function("at_exit", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            return vm.arg_error("called without a block");
+        }
+        let p = vm.keep_block(a.block);
+        vm.at_exit.push(p);
+        Ok(p)
+    }),
+    function("binding", 0, 0, |vm, _| {
+        let b = vm.caller_binding();
+        Ok(vm.new_binding(b))
+    }),
+    function("local_variables", 0, 0, |vm, _| {
+        let b = vm.caller_binding();
+        Ok(vm.local_names(b.env))
+    }),
+    function("global_variables", 0, 0, |vm, _| {
+        let mut names: Vec<Value> =
+            vm.globals.keys().chain(vm.galiases.keys()).map(|s| Value::sym(*s)).collect();
+        names.sort_by_key(|v| v.bits());
+        Ok(vm.arr(names))
+    }),
+    private("__note", 2, 2, |vm, a| {
+        let (text, quiet) = (vm.arg(a, 0), vm.arg(a, 1).truthy());
+        let text = vm.text(text);
+        vm.warn_here(&text, quiet)?;
+        Ok(NIL)
+    }),
+    function("eval", 1, 4, eval),
+    function("__method__", 0, 0, |vm, _| {
+        let f = vm.frames[vm.frames.len() - 1];
+        Ok(if f.method == crate::vm::NO_METHOD {
+            NIL
+        } else {
+            Value::sym(vm.methods[f.method as usize].orig)
+        })
+    }),
+    function("__callee__", 0, 0, |vm, _| {
+        let f = vm.frames[vm.frames.len() - 1];
+        Ok(if f.method == crate::vm::NO_METHOD {
+            NIL
+        } else {
+            Value::sym(vm.methods[f.method as usize].name)
+        })
+    }),
+    function("__dir__", 0, 0, |vm, _| {
+        let path = vm.path_of(vm.here().0);
+        let full = vm.absolute(path.as_bytes());
+        let dir = crate::core::file::dirname(&full);
+        Ok(vm.str(dir))
+    }),
+    function("caller", 0, 2, |vm, a| caller(vm, a, false)),
+    function("caller_locations", 0, 2, |vm, a| caller(vm, a, true)),
+    function("Integer", 1, 3, numbers::to_integer),
+    function("Float", 1, 2, numbers::to_float),
+    function("String", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        if let Some(s) = vm.check_str(v)? {
+            return Ok(s);
+        }
+        if !vm.responds(v, n::TO_S, true)? {
+            let name = vm.type_name(v);
+            return vm.type_error(format!("can't convert {name} into String"));
+        }
+        let s = vm.send(v, n::TO_S, &[])?;
+        if s.is_str() {
+            return Ok(s);
+        }
+        let (x, y) = (vm.type_name(v), vm.type_name(s));
+        vm.type_error(format!("can't convert {x} to String ({x}#to_s gives {y})"))
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
-    let k = c::KERNEL;
-    vm.def_module_function(
-        k,
-        "puts",
-        |vm, a| {
-            let out = vm.global(n::GV_STDOUT);
-            let args = vm.args(a);
-            vm.send(out, n::PUTS, &args)
-        },
-        0,
-        -1,
-    );
-    vm.def_module_function(
-        k,
-        "print",
-        |vm, a| {
-            let out = vm.global(n::GV_STDOUT);
-            let args = vm.args(a);
-            vm.send(out, n::PRINT, &args)
-        },
-        0,
-        -1,
-    );
-    vm.def_module_function(
-        k,
-        "p",
-        |vm, a| {
-            let args = vm.args(a);
-            for v in &args {
-                let s = vm.inspect(*v)?;
-                let mut bytes = vm.bytes(s).to_vec();
-                bytes.push(b'\n');
-                let out = vm.global(n::GV_STDOUT);
-                let line = vm.str(bytes);
-                vm.send(out, n::WRITE, &[line])?;
-            }
-            Ok(match args.as_slice() {
-                [] => NIL,
-                [one] => *one,
-                _ => vm.arr(args),
-            })
-        },
-        0,
-        -1,
-    );
-    vm.def_module_function(
-        k,
-        "require",
-        |vm, a| {
-            let path = vm.arg(a, 0);
-            let path = vm.to_path(path)?;
-            vm.require(&String::from_utf8_lossy(&path))
-        },
-        1,
-        1,
-    );
-    vm.def_module_function(
-        k,
-        "require_relative",
-        |vm, a| {
-            let path = vm.arg(a, 0);
-            let path = vm.to_path(path)?;
-            let here = vm.path_of(vm.here().0);
-            let dir = match here.rfind('/') {
-                Some(i) => here[..i].to_owned(),
-                None => ".".to_owned(),
-            };
-            let path = String::from_utf8_lossy(&path).into_owned();
-            let full = if path.starts_with('/') { path } else { format!("{dir}/{path}") };
-            let full = vm.absolute(full.as_bytes());
-            vm.require(&String::from_utf8_lossy(&full))
-        },
-        1,
-        1,
-    );
-    vm.def_module_function(k, "load", load, 1, 2);
-    vm.def_module_function(k, "raise", raise, 0, -1);
-    vm.def_module_function(k, "fail", raise, 0, -1);
-    vm.def_module_function(
-        k,
-        "block_given?",
-        |vm, _| Ok(Value::bool(!vm.frames[vm.frames.len() - 1].block.is_nil())),
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "loop",
-        |vm, a| {
-            if a.block.is_nil() {
-                let inf = vm.float(f64::INFINITY);
-                return vm.enumerator_sized(a, inf);
-            }
-            let held = vm.hold_call(a);
-            loop {
-                if let Err(Unwind) = vm.open(held).yield0(a.block) {
-                    if let Pending::Raise(e) = vm.pending
-                        && vm.is_a(e, c::STOP_ITERATION)
-                    {
-                        vm.pending = Pending::None;
-                        return Ok(vm.ivar_get(e, n::RESULT).unwrap_or(NIL));
-                    }
-                    return Err(Unwind);
-                }
-            }
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "lambda",
-        |vm, a| {
-            if a.block.is_nil() {
-                return vm.arg_error("tried to create Proc object without a block");
-            }
-            let fresh = !vm.heap.pr(a.block).escaped;
-            vm.heap.escape(a.block);
-            if fresh {
-                vm.heap.pr_mut(a.block).lambda = true;
-            }
-            Ok(a.block)
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "proc",
-        |vm, a| {
-            if a.block.is_nil() {
-                return vm.arg_error("tried to create Proc object without a block");
-            }
-            Ok(vm.keep_block(a.block))
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "catch",
-        |vm, a| {
-            if a.block.is_nil() {
-                return vm.fail(c::LOCAL_JUMP, "no block given");
-            }
-            let tag = match vm.opt(a, 0) {
-                Some(v) => v,
-                None => vm.new_obj(c::OBJECT, Ext::None),
-            };
-            vm.serial += 1;
-            let id = vm.serial;
-            vm.catching.push((id, tag));
-            let held = vm.hold_call(a);
-            let height = vm.stack.len();
-            let result = vm.open(held).yield1(a.block, tag);
-            vm.catching.pop();
-            if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending)
-                && to == id
-            {
-                vm.pending = Pending::None;
-                vm.stack.truncate(height);
-                return Ok(v);
-            }
-            result
-        },
-        0,
-        1,
-    );
-    vm.def_module_function(
-        k,
-        "throw",
-        |vm, a| {
-            let tag = vm.arg(a, 0);
-            let value = vm.opt(a, 1).unwrap_or(NIL);
-            let found = vm.catching.iter().rev().find(|(_, t)| *t == tag).map(|(id, _)| *id);
-            match found {
-                Some(id) => {
-                    vm.pending = Pending::Throw(id, value);
-                    Err(Unwind)
-                }
-                None => {
-                    let text = vm.inspect_string(tag)?;
-                    let e = vm.make_error(c::UNCAUGHT_THROW, format!("uncaught throw {text}"))?;
-                    vm.ivar_set(e, n::TAG, tag);
-                    vm.ivar_set(e, n::VALUE, value);
-                    vm.throw(e)
-                }
-            }
-        },
-        1,
-        2,
-    );
-    vm.def_module_function(k, "exit", |vm, a| exit(vm, a, false), 0, 1);
-    vm.def_module_function(k, "exit!", |vm, a| exit(vm, a, true), 0, 1);
-    vm.def_module_function(
-        k,
-        "abort",
-        |vm, a| {
-            let text = match vm.opt(a, 0) {
-                Some(v) => {
-                    let s = vm.to_str(v)?;
-                    let err = vm.global(n::GV_STDERR);
-                    vm.send(err, n::PUTS, &[s])?;
-                    vm.text(s)
-                }
-                None => "exit".into(),
-            };
-            let e = vm.make_error(c::SYSTEM_EXIT, text)?;
-            vm.ivar_set(e, n::STATUS, Value::fix(1));
-            vm.throw(e)
-        },
-        0,
-        1,
-    );
-    vm.def_module_function(
-        k,
-        "at_exit",
-        |vm, a| {
-            if a.block.is_nil() {
-                return vm.arg_error("called without a block");
-            }
-            let p = vm.keep_block(a.block);
-            vm.at_exit.push(p);
-            Ok(p)
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "binding",
-        |vm, _| {
-            let b = vm.caller_binding();
-            Ok(vm.new_binding(b))
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "local_variables",
-        |vm, _| {
-            let b = vm.caller_binding();
-            Ok(vm.local_names(b.env))
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "global_variables",
-        |vm, _| {
-            let mut names: Vec<Value> =
-                vm.globals.keys().chain(vm.galiases.keys()).map(|s| Value::sym(*s)).collect();
-            names.sort_by_key(|v| v.bits());
-            Ok(vm.arr(names))
-        },
-        0,
-        0,
-    );
-    vm.def_private(
-        k,
-        "__note",
-        |vm, a| {
-            let (text, quiet) = (vm.arg(a, 0), vm.arg(a, 1).truthy());
-            let text = vm.text(text);
-            vm.warn_here(&text, quiet)?;
-            Ok(NIL)
-        },
-        2,
-        2,
-    );
-    vm.def_module_function(k, "eval", eval, 1, 4);
-    vm.def_module_function(
-        k,
-        "__method__",
-        |vm, _| {
-            let f = vm.frames[vm.frames.len() - 1];
-            Ok(if f.method == crate::vm::NO_METHOD {
-                NIL
-            } else {
-                Value::sym(vm.methods[f.method as usize].orig)
-            })
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "__callee__",
-        |vm, _| {
-            let f = vm.frames[vm.frames.len() - 1];
-            Ok(if f.method == crate::vm::NO_METHOD {
-                NIL
-            } else {
-                Value::sym(vm.methods[f.method as usize].name)
-            })
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(
-        k,
-        "__dir__",
-        |vm, _| {
-            let path = vm.path_of(vm.here().0);
-            let full = vm.absolute(path.as_bytes());
-            let dir = crate::core::file::dirname(&full);
-            Ok(vm.str(dir))
-        },
-        0,
-        0,
-    );
-    vm.def_module_function(k, "caller", |vm, a| caller(vm, a, false), 0, 2);
-    vm.def_module_function(k, "caller_locations", |vm, a| caller(vm, a, true), 0, 2);
-    vm.def_module_function(k, "Integer", numbers::to_integer, 1, 3);
-    vm.def_module_function(k, "Float", numbers::to_float, 1, 2);
-    vm.def_module_function(
-        k,
-        "String",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            if let Some(s) = vm.check_str(v)? {
-                return Ok(s);
-            }
-            if !vm.responds(v, n::TO_S, true)? {
-                let name = vm.type_name(v);
-                return vm.type_error(format!("can't convert {name} into String"));
-            }
-            let s = vm.send(v, n::TO_S, &[])?;
-            if s.is_str() {
-                return Ok(s);
-            }
-            let (x, y) = (vm.type_name(v), vm.type_name(s));
-            vm.type_error(format!("can't convert {x} to String ({x}#to_s gives {y})"))
-        },
-        1,
-        1,
-    );
+    vm.natives(c::KERNEL, METHODS);
     process::init(vm);
 }
 

@@ -7,6 +7,7 @@ use fx_ruby_syntax::Sym;
 
 use crate::heap::{Ext, MethodData, ProcBody};
 use crate::names as n;
+use crate::natives::{Native, private, public};
 use crate::object::{Alloc, Body, ClassKind, Const, Cref, Vis, c};
 use crate::value::{FALSE, NIL, TRUE, UNDEF, Value};
 use crate::vm::{Args, R, Res, Vm};
@@ -15,296 +16,207 @@ fn me(a: Args) -> u32 {
     a.recv.index() as u32
 }
 
-pub(crate) fn init(vm: &mut Vm) {
-    let m = c::MODULE;
-    vm.def(
-        m,
-        "name",
-        |vm, a| {
-            let name = vm.classes[me(a) as usize].name.clone();
-            Ok(match name {
-                Some(name) => {
-                    let s = vm.str(name.as_bytes());
-                    vm.freeze(s);
-                    s
-                }
-                None => NIL,
-            })
-        },
-        0,
-        0,
-    );
-    vm.def(
-        m,
-        "to_s",
-        |vm, a| {
-            let text = match vm.classes[me(a) as usize].kind {
-                ClassKind::Singleton(v) if !v.is_class() => {
-                    let inner = vm.any_to_s(v)?;
-                    format!("#<Class:{}>", vm.text(inner))
-                }
-                _ => vm.class_name(me(a)),
-            };
-            Ok(vm.str(text))
-        },
-        0,
-        0,
-    );
-    let (to_s, inspect) = (vm.intern("to_s"), vm.intern("inspect"));
-    let _ = vm.alias(m, inspect, to_s);
-    vm.def(
-        m,
-        "===",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            Ok(Value::bool(vm.is_a(v, me(a))))
-        },
-        1,
-        1,
-    );
-    vm.def(m, "==", |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0))), 1, 1);
-    for name in ["<", "<=", ">", ">="] {
-        vm.def(m, name, relation, 1, 1);
-    }
-    vm.def(
-        m,
-        "<=>",
-        |vm, a| {
-            let Some(y) = vm.arg(a, 0).as_class() else { return Ok(NIL) };
-            let x = me(a);
-            Ok(if x == y {
-                Value::fix(0)
-            } else if vm.inherits(x, y) {
-                Value::fix(-1)
-            } else if vm.inherits(y, x) {
-                Value::fix(1)
-            } else {
-                NIL
-            })
-        },
-        1,
-        1,
-    );
-    vm.def(m, "hash", |_, a| Ok(Value::fix(i64::from(me(a)) * 2_654_435_761)), 0, 0);
-    vm.def(
-        m,
-        "ancestors",
-        |vm, a| {
-            let list = vm.mro(me(a)).iter().map(|id| Value::class(*id)).collect();
-            Ok(vm.arr(list))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        m,
-        "included_modules",
-        |vm, a| {
-            let own = me(a);
-            let list = vm
-                .mro(own)
-                .iter()
-                .filter(|id| **id != own && vm.classes[**id as usize].is_module())
-                .map(|id| Value::class(*id))
-                .collect();
-            Ok(vm.arr(list))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        m,
-        "include?",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let id = vm.as_module(o)?;
-            if !vm.classes[id as usize].is_module() {
-                return vm.type_error("wrong argument type Class (expected Module)");
+const MODULE_METHODS: &[Native] = &[
+    public("name", 0, 0, |vm, a| {
+        let name = vm.classes[me(a) as usize].name.clone();
+        Ok(match name {
+            Some(name) => {
+                let s = vm.str(name.as_bytes());
+                vm.freeze(s);
+                s
             }
-            Ok(Value::bool(id != me(a) && vm.mro(me(a)).contains(&id)))
-        },
-        1,
-        1,
-    );
-    vm.def(m, "include", |vm, a| mix(vm, a, n::APPEND_FEATURES, n::INCLUDED), 0, -1);
-    vm.def(m, "prepend", |vm, a| mix(vm, a, n::PREPEND_FEATURES, n::PREPENDED), 0, -1);
-    vm.def_private(
-        m,
-        "append_features",
-        |vm, a| {
-            let target = vm.arg(a, 0);
-            let target = vm.as_module(target)?;
-            vm.check_frozen(Value::class(target))?;
-            if vm.mro(me(a)).contains(&target) {
-                return vm.arg_error("cyclic include detected");
+            None => NIL,
+        })
+    }),
+    public("to_s", 0, 0, |vm, a| {
+        let text = match vm.classes[me(a) as usize].kind {
+            ClassKind::Singleton(v) if !v.is_class() => {
+                let inner = vm.any_to_s(v)?;
+                format!("#<Class:{}>", vm.text(inner))
             }
-            vm.include_module(target, me(a));
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
-    vm.def_private(
-        m,
-        "prepend_features",
-        |vm, a| {
-            let target = vm.arg(a, 0);
-            let target = vm.as_module(target)?;
-            vm.check_frozen(Value::class(target))?;
-            if vm.mro(me(a)).contains(&target) {
-                return vm.arg_error("cyclic prepend detected");
-            }
-            vm.prepend_module(target, me(a));
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
-    vm.def_private(
-        m,
-        "extend_object",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            vm.check_frozen(o)?;
-            let single = vm.singleton_class(o)?;
-            vm.include_module(single, me(a));
-            Ok(o)
-        },
-        1,
-        1,
-    );
-    for name in [
-        "included",
+            _ => vm.class_name(me(a)),
+        };
+        Ok(vm.str(text))
+    }),
+    public("===", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        Ok(Value::bool(vm.is_a(v, me(a))))
+    }),
+    public("==", 1, 1, |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0)))),
+    public("<", 1, 1, relation).also(&["<=", ">", ">="]),
+    public("<=>", 1, 1, |vm, a| {
+        let Some(y) = vm.arg(a, 0).as_class() else { return Ok(NIL) };
+        let x = me(a);
+        Ok(if x == y {
+            Value::fix(0)
+        } else if vm.inherits(x, y) {
+            Value::fix(-1)
+        } else if vm.inherits(y, x) {
+            Value::fix(1)
+        } else {
+            NIL
+        })
+    }),
+    public("hash", 0, 0, |_, a| Ok(Value::fix(i64::from(me(a)) * 2_654_435_761))),
+    public("ancestors", 0, 0, |vm, a| {
+        let list = vm.mro(me(a)).iter().map(|id| Value::class(*id)).collect();
+        Ok(vm.arr(list))
+    }),
+    public("included_modules", 0, 0, |vm, a| {
+        let own = me(a);
+        let list = vm
+            .mro(own)
+            .iter()
+            .filter(|id| **id != own && vm.classes[**id as usize].is_module())
+            .map(|id| Value::class(*id))
+            .collect();
+        Ok(vm.arr(list))
+    }),
+    public("include?", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let id = vm.as_module(o)?;
+        if !vm.classes[id as usize].is_module() {
+            return vm.type_error("wrong argument type Class (expected Module)");
+        }
+        Ok(Value::bool(id != me(a) && vm.mro(me(a)).contains(&id)))
+    }),
+    public("include", 0, -1, |vm, a| mix(vm, a, n::APPEND_FEATURES, n::INCLUDED)),
+    public("prepend", 0, -1, |vm, a| mix(vm, a, n::PREPEND_FEATURES, n::PREPENDED)),
+    private("append_features", 1, 1, |vm, a| {
+        let target = vm.arg(a, 0);
+        let target = vm.as_module(target)?;
+        vm.check_frozen(Value::class(target))?;
+        if vm.mro(me(a)).contains(&target) {
+            return vm.arg_error("cyclic include detected");
+        }
+        vm.include_module(target, me(a));
+        Ok(a.recv)
+    }),
+    private("prepend_features", 1, 1, |vm, a| {
+        let target = vm.arg(a, 0);
+        let target = vm.as_module(target)?;
+        vm.check_frozen(Value::class(target))?;
+        if vm.mro(me(a)).contains(&target) {
+            return vm.arg_error("cyclic prepend detected");
+        }
+        vm.prepend_module(target, me(a));
+        Ok(a.recv)
+    }),
+    private("extend_object", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        vm.check_frozen(o)?;
+        let single = vm.singleton_class(o)?;
+        vm.include_module(single, me(a));
+        Ok(o)
+    }),
+    private("included", 1, 1, |_, _| Ok(NIL)).also(&[
         "extended",
         "prepended",
         "method_added",
         "method_removed",
         "method_undefined",
         "const_added",
-    ] {
-        vm.def_private(m, name, |_, _| Ok(NIL), 1, 1);
-    }
-    vm.def_private(c::CLASS, "inherited", |_, _| Ok(NIL), 1, 1);
-    for name in ["public", "private", "protected"] {
-        vm.def_private(m, name, visibility, 0, -1);
-    }
-    vm.def_private(
-        m,
-        "module_function",
-        |vm, a| {
-            if !vm.classes[me(a) as usize].is_module() {
-                let name = vm.sym_str(a.name).into_owned();
-                return vm.undefined_method(
+    ]),
+    private("public", 0, -1, visibility).also(&["private", "protected"]),
+    private("module_function", 0, -1, |vm, a| {
+        if !vm.classes[me(a) as usize].is_module() {
+            let name = vm.sym_str(a.name).into_owned();
+            return vm.undefined_method(
+                a.recv,
+                vm.syms.get(name.as_bytes()).unwrap_or(a.name),
+                &[],
+                false,
+                None,
+            );
+        }
+        if a.argc == 0 {
+            if let Some(i) = vm.scope_frame() {
+                vm.frames[i].module_function = true;
+            }
+            return Ok(NIL);
+        }
+        let names = names_of(vm, a)?;
+        let meta = vm.singleton_class(a.recv)?;
+        for name in &names {
+            let Some(id) = vm.find_for_module(me(a), *name) else {
+                return vm.undefined_in(me(a), *name);
+            };
+            let id = vm.real_method(me(a), id).unwrap_or(id);
+            let mut copy = vm.methods[id as usize];
+            copy.vis = Vis::Public;
+            copy.owner = meta;
+            let new = vm.methods.len() as u32;
+            vm.methods.push(copy);
+            vm.put_method(meta, *name, new);
+            vm.set_visibility(me(a), *name, Vis::Private)?;
+        }
+        Ok(if a.argc == 1 {
+            vm.arg(a, 0)
+        } else {
+            let l = vm.args(a);
+            vm.arr(l)
+        })
+    }),
+    public("private_class_method", 0, -1, |vm, a| class_vis(vm, a, Vis::Private)),
+    public("public_class_method", 0, -1, |vm, a| class_vis(vm, a, Vis::Public)),
+    public("private_constant", 0, -1, |vm, a| const_flag(vm, a, |k| k.private = true)),
+    public("public_constant", 0, -1, |vm, a| const_flag(vm, a, |k| k.private = false)),
+    public("deprecate_constant", 0, -1, |vm, a| {
+        const_flag(vm, a, |k| k.deprecated = true).map(|_| a.recv)
+    }),
+    public("attr_reader", 0, -1, |vm, a| attr(vm, a, true, false)),
+    public("attr_writer", 0, -1, |vm, a| attr(vm, a, false, true)),
+    public("attr_accessor", 0, -1, |vm, a| attr(vm, a, true, true)),
+    public("attr", 0, -1, |vm, mut a| {
+        if a.argc == 2 {
+            let flag = vm.arg(a, 1);
+            if flag == TRUE || flag == FALSE {
+                a.argc = 1;
+                return attr(vm, a, true, flag == TRUE);
+            }
+        }
+        attr(vm, a, true, false)
+    }),
+    public("define_method", 1, 2, |vm, a| define_method(vm, a, me(a), None)),
+    public("alias_method", 2, 2, |vm, a| {
+        let (new, old) = (vm.arg(a, 0), vm.arg(a, 1));
+        let (new, old) = (vm.to_sym(new)?, vm.to_sym(old)?);
+        vm.alias(me(a), new, old)?;
+        Ok(Value::sym(new))
+    }),
+    public("remove_method", 0, -1, |vm, a| {
+        for name in names_of(vm, a)? {
+            vm.check_frozen(a.recv)?;
+            let found = vm.classes[me(a) as usize].methods.get(&name).copied();
+            if found.is_none_or(|id| matches!(vm.methods[id as usize].body, Body::Undef)) {
+                let text = vm.quoted_sym(name);
+                let owner = vm.class_name(me(a));
+                let e = vm.name_error(
+                    c::NAME_ERROR,
+                    &format!("method {text} not defined in {owner}"),
+                    name,
                     a.recv,
-                    vm.syms.get(name.as_bytes()).unwrap_or(a.name),
-                    &[],
-                    false,
-                    None,
-                );
+                )?;
+                return vm.throw(e);
             }
-            if a.argc == 0 {
-                if let Some(i) = vm.scope_frame() {
-                    vm.frames[i].module_function = true;
-                }
-                return Ok(NIL);
-            }
-            let names = names_of(vm, a)?;
-            let meta = vm.singleton_class(a.recv)?;
-            for name in &names {
-                let Some(id) = vm.find_for_module(me(a), *name) else {
-                    return vm.undefined_in(me(a), *name);
-                };
-                let id = vm.real_method(me(a), id).unwrap_or(id);
-                let mut copy = vm.methods[id as usize];
-                copy.vis = Vis::Public;
-                copy.owner = meta;
-                let new = vm.methods.len() as u32;
-                vm.methods.push(copy);
-                vm.put_method(meta, *name, new);
-                vm.set_visibility(me(a), *name, Vis::Private)?;
-            }
-            Ok(if a.argc == 1 {
-                vm.arg(a, 0)
-            } else {
-                let l = vm.args(a);
-                vm.arr(l)
-            })
-        },
-        0,
-        -1,
-    );
-    vm.def(m, "private_class_method", |vm, a| class_vis(vm, a, Vis::Private), 0, -1);
-    vm.def(m, "public_class_method", |vm, a| class_vis(vm, a, Vis::Public), 0, -1);
-    vm.def(m, "private_constant", |vm, a| const_flag(vm, a, |k| k.private = true), 0, -1);
-    vm.def(m, "public_constant", |vm, a| const_flag(vm, a, |k| k.private = false), 0, -1);
-    vm.def(
-        m,
-        "deprecate_constant",
-        |vm, a| const_flag(vm, a, |k| k.deprecated = true).map(|_| a.recv),
-        0,
-        -1,
-    );
-    vm.def(m, "attr_reader", |vm, a| attr(vm, a, true, false), 0, -1);
-    vm.def(m, "attr_writer", |vm, a| attr(vm, a, false, true), 0, -1);
-    vm.def(m, "attr_accessor", |vm, a| attr(vm, a, true, true), 0, -1);
-    vm.def(
-        m,
-        "attr",
-        |vm, mut a| {
-            if a.argc == 2 {
-                let flag = vm.arg(a, 1);
-                if flag == TRUE || flag == FALSE {
-                    a.argc = 1;
-                    return attr(vm, a, true, flag == TRUE);
-                }
-            }
-            attr(vm, a, true, false)
-        },
-        0,
-        -1,
-    );
-    vm.def(m, "define_method", |vm, a| define_method(vm, a, me(a), None), 1, 2);
-    vm.def(
-        m,
-        "alias_method",
-        |vm, a| {
-            let (new, old) = (vm.arg(a, 0), vm.arg(a, 1));
-            let (new, old) = (vm.to_sym(new)?, vm.to_sym(old)?);
-            vm.alias(me(a), new, old)?;
-            Ok(Value::sym(new))
-        },
-        2,
-        2,
-    );
-    vm.def(
-        m,
-        "remove_method",
-        |vm, a| {
-            for name in names_of(vm, a)? {
-                vm.check_frozen(a.recv)?;
-                let found = vm.classes[me(a) as usize].methods.get(&name).copied();
-                if found.is_none_or(|id| matches!(vm.methods[id as usize].body, Body::Undef)) {
-                    let text = vm.quoted_sym(name);
-                    let owner = vm.class_name(me(a));
-                    let e = vm.name_error(
-                        c::NAME_ERROR,
-                        &format!("method {text} not defined in {owner}"),
-                        name,
-                        a.recv,
-                    )?;
-                    return vm.throw(e);
-                }
-                let class = &mut vm.classes[me(a) as usize];
-                class.methods.remove(&name);
-                class.order.retain(|s| *s != name);
-                vm.bump();
-                vm.method_hook(me(a), name, n::METHOD_REMOVED, n::SINGLETON_METHOD_REMOVED)?;
-            }
-            Ok(a.recv)
-        },
-        0,
-        -1,
-    );
+            let class = &mut vm.classes[me(a) as usize];
+            class.methods.remove(&name);
+            class.order.retain(|s| *s != name);
+            vm.bump();
+            vm.method_hook(me(a), name, n::METHOD_REMOVED, n::SINGLETON_METHOD_REMOVED)?;
+        }
+        Ok(a.recv)
+    }),
+];
+
+const CLASS_METHODS: &[Native] = &[private("inherited", 1, 1, |_, _| Ok(NIL))];
+
+pub(crate) fn init(vm: &mut Vm) {
+    let m = c::MODULE;
+    vm.natives(c::MODULE, MODULE_METHODS);
+    vm.natives(c::CLASS, CLASS_METHODS);
+    let (to_s, inspect) = (vm.intern("to_s"), vm.intern("inspect"));
+    let _ = vm.alias(m, inspect, to_s);
     reflection::init(vm);
 }
 

@@ -6,429 +6,272 @@ use fx_ruby_syntax::Sym;
 
 use crate::heap::{Ext, MethodData};
 use crate::names as n;
+use crate::natives::{Native, private, public};
 use crate::object::{Vis, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Res, Vm};
 
+const BASIC_OBJECT_METHODS: &[Native] = &[
+    private("initialize", 0, -1, |_, _| Ok(NIL)),
+    public("==", 1, 1, eq),
+    public("equal?", 1, 1, eq),
+    public("!", 0, 0, |_, a| Ok(Value::bool(!a.recv.truthy()))),
+    public("!=", 1, 1, |vm, a| {
+        let other = vm.arg(a, 0);
+        Ok(Value::bool(!vm.equal(a.recv, other)?))
+    }),
+    public("__id__", 0, 0, |vm, a| Ok(Value::fix(vm.identity(a.recv) as i64))),
+    public("__send__", 0, -1, send),
+    public("instance_eval", 0, 3, instance_eval),
+    public("instance_exec", 0, -1, |vm, a| {
+        if a.block.is_nil() {
+            return vm.jump_error("no block given (yield)", "noreason", NIL);
+        }
+        let cref = vm.instance_cref(a.recv, a.block);
+        let start = a.start as usize;
+        vm.call_over(
+            a.block,
+            start,
+            a.kw,
+            NIL,
+            crate::interp::Over { me: a.recv, cref, method: None, lambda: false },
+        )
+    }),
+    private("method_missing", 0, -1, |vm, a| {
+        let args = vm.args(a);
+        let Some(name) = args.first().and_then(|v| v.as_sym()) else {
+            return vm.arg_error("no method name given");
+        };
+        let class = vm.class_of(a.recv);
+        let hidden = match vm.find_method(class, name).map(|id| vm.methods[id as usize].vis) {
+            Some(Vis::Private) => Some("private"),
+            Some(Vis::Protected) => Some("protected"),
+            _ => None,
+        };
+        vm.undefined_method(a.recv, name, &args[1..], false, hidden)
+    }),
+    private("singleton_method_added", 1, 1, |_, _| Ok(NIL))
+        .also(&["singleton_method_removed", "singleton_method_undefined"]),
+];
+
+const KERNEL_METHODS: &[Native] = &[
+    public("class", 0, 0, |vm, a| Ok(Value::class(vm.real_class(a.recv)))),
+    public("singleton_class", 0, 0, |vm, a| Ok(Value::class(vm.singleton_class(a.recv)?))),
+    public("frozen?", 0, 0, |vm, a| Ok(Value::bool(vm.frozen(a.recv)))),
+    public("freeze", 0, 0, |vm, a| {
+        vm.freeze(a.recv);
+        Ok(a.recv)
+    }),
+    public("nil?", 0, 0, |_, a| Ok(Value::bool(a.recv.is_nil()))),
+    public("===", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        Ok(Value::bool(a.recv == o || vm.equal(a.recv, o)?))
+    }),
+    public("=~", 1, 1, |_, _| Ok(NIL)),
+    public("!~", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        Ok(Value::bool(!vm.send(a.recv, n::MATCH_OP, &[o])?.truthy()))
+    }),
+    public("eql?", 1, 1, eq),
+    public("<=>", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        Ok(if a.recv == o || vm.equal(a.recv, o)? { Value::fix(0) } else { NIL })
+    }),
+    public("hash", 0, 0, |vm, a| {
+        let h = vm.object_id(a.recv).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 4;
+        Ok(Value::fix(h as i64))
+    }),
+    public("object_id", 0, 0, |vm, a| Ok(Value::fix(vm.identity(a.recv) as i64))),
+    public("to_s", 0, 0, |vm, a| {
+        if a.recv == vm.main {
+            return Ok(vm.str_static("main"));
+        }
+        vm.any_to_s(a.recv)
+    }),
+    public("inspect", 0, 0, inspect),
+    public("is_a?", 1, 1, is_a),
+    public("kind_of?", 1, 1, is_a),
+    public("instance_of?", 1, 1, |vm, a| {
+        let class = vm.arg(a, 0);
+        match class.as_class() {
+            Some(id) => Ok(Value::bool(vm.real_class(a.recv) == id)),
+            None => vm.type_error("class or module required"),
+        }
+    }),
+    public("respond_to?", 1, 2, |vm, a| {
+        let name = vm.arg(a, 0);
+        let name = vm.to_sym(name)?;
+        let private = vm.opt(a, 1).unwrap_or(FALSE).truthy();
+        let class = vm.class_of(a.recv);
+        if let Some(id) = vm.find_method(class, name)
+            && (private || vm.methods[id as usize].vis == Vis::Public)
+        {
+            return Ok(TRUE);
+        }
+        if !vm.has_method(a.recv, n::RESPOND_TO_MISSING) {
+            return Ok(FALSE);
+        }
+        Ok(Value::bool(
+            vm.send(a.recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?
+                .truthy(),
+        ))
+    }),
+    private("respond_to_missing?", 2, 2, |_, _| Ok(FALSE)),
+    public("send", 0, -1, send),
+    public("public_send", 0, -1, |vm, a| {
+        if a.argc == 0 {
+            return vm.arg_error("no method name given");
+        }
+        let args = vm.args(a);
+        let name = vm.to_sym(args[0])?;
+        vm.open_call(a).send_public(a.recv, name, &args[1..], a.block, a.kw)
+    }),
+    public("dup", 0, 0, |vm, a| vm.dup(a.recv)),
+    public("clone", 0, 1, clone),
+    public("itself", 0, 0, |_, a| Ok(a.recv)),
+    public("then", 0, 0, then),
+    public("yield_self", 0, 0, then),
+    public("tap", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            return vm.fail(c::LOCAL_JUMP, "no block given (yield)");
+        }
+        vm.open_call(a).yield1(a.block, a.recv)?;
+        Ok(a.recv)
+    }),
+    public("extend", 0, -1, |vm, a| {
+        let mods = vm.args(a);
+        if mods.is_empty() {
+            return vm.wrong_args(0, 1, None);
+        }
+        for m in mods.iter().rev() {
+            let id = vm.as_module(*m)?;
+            if !vm.classes[id as usize].is_module() {
+                let name = vm.type_name(*m);
+                return vm.type_error(format!("wrong argument type {name} (expected module)"));
+            }
+            vm.send(*m, n::EXTEND_OBJECT, &[a.recv])?;
+            vm.send(*m, n::EXTENDED, &[a.recv])?;
+        }
+        Ok(a.recv)
+    }),
+    private("initialize_copy", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if o != a.recv {
+            vm.check_frozen(a.recv)?;
+            if vm.real_class(a.recv) != vm.real_class(o) {
+                return vm.type_error("initialize_copy should take same class object");
+            }
+        }
+        Ok(a.recv)
+    }),
+    private("initialize_dup", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        vm.send(a.recv, n::INITIALIZE_COPY, &[o])
+    }),
+    private("initialize_clone", 1, 2, |vm, a| {
+        let o = vm.arg(a, 0);
+        vm.send(a.recv, n::INITIALIZE_COPY, &[o])
+    }),
+    public("instance_variable_get", 1, 1, |vm, a| {
+        let name = ivar_name(vm, a)?;
+        Ok(vm.ivar_get(a.recv, name).unwrap_or(NIL))
+    }),
+    public("instance_variable_set", 2, 2, |vm, a| {
+        let name = ivar_name(vm, a)?;
+        vm.check_frozen(a.recv)?;
+        let v = vm.arg(a, 1);
+        vm.ivar_set(a.recv, name, v);
+        Ok(v)
+    }),
+    public("instance_variable_defined?", 1, 1, |vm, a| {
+        let name = ivar_name(vm, a)?;
+        Ok(Value::bool(vm.ivar_get(a.recv, name).is_some()))
+    }),
+    public("remove_instance_variable", 1, 1, |vm, a| {
+        let name = ivar_name(vm, a)?;
+        vm.check_frozen(a.recv)?;
+        match vm.ivar_remove(a.recv, name) {
+            Some(v) => Ok(v),
+            None => {
+                let text = vm.sym_str(name).into_owned();
+                let what = vm.describe(a.recv)?;
+                let e = vm.name_error(
+                    c::NAME_ERROR,
+                    &format!("instance variable {text} not defined for {what}"),
+                    name,
+                    a.recv,
+                )?;
+                vm.throw(e)
+            }
+        }
+    }),
+    public("instance_variables", 0, 0, |vm, a| {
+        let names: Vec<Value> = vm
+            .ivar_names(a.recv)
+            .into_iter()
+            .filter(|s| !vm.syms.bytes(*s).starts_with(b"@__"))
+            .map(Value::sym)
+            .collect();
+        Ok(vm.arr(names))
+    }),
+    public("method", 1, 1, |vm, a| method(vm, a, true)),
+    public("public_method", 1, 1, |vm, a| method(vm, a, false)),
+    public("singleton_method", 1, 1, |vm, a| {
+        let name = vm.arg(a, 0);
+        let name = vm.to_sym(name)?;
+        if let Some(single) = vm.singleton_of(a.recv)
+            && let Some(id) = vm.classes[single as usize].methods.get(&name).copied()
+        {
+            return Ok(vm.method_object(a.recv, id, name, single));
+        }
+        let text = vm.quoted_sym(name);
+        let what = vm.inspect_string(a.recv)?;
+        let e = vm.name_error(
+            c::NAME_ERROR,
+            &format!("undefined singleton method {text} for {what}"),
+            name,
+            a.recv,
+        )?;
+        vm.throw(e)
+    }),
+    public("methods", 0, 1, |vm, a| {
+        if vm.opt(a, 0) == Some(FALSE) {
+            let names = vm.singleton_names(a.recv, false);
+            return Ok(vm.arr(names));
+        }
+        let class = vm.class_of(a.recv);
+        let names = vm.method_names(class, true, |v| v != Vis::Private);
+        Ok(vm.arr(names))
+    }),
+    public("singleton_methods", 0, 1, |vm, a| {
+        let all = vm.opt(a, 0).unwrap_or(TRUE).truthy();
+        let names = vm.singleton_names(a.recv, all);
+        Ok(vm.arr(names))
+    }),
+    public("public_methods", 0, 1, |vm, a| listed(vm, a, Vis::Public)),
+    public("private_methods", 0, 1, |vm, a| listed(vm, a, Vis::Private)),
+    public("protected_methods", 0, 1, |vm, a| listed(vm, a, Vis::Protected)),
+    public("define_singleton_method", 1, 2, |vm, a| {
+        let class = vm.singleton_class(a.recv)?;
+        vm.check_frozen(a.recv)?;
+        crate::core::module::define_method(vm, a, class, Some(Vis::Public))
+    }),
+    public("enum_for", 0, -1, enum_for),
+    public("to_enum", 0, -1, enum_for),
+    public("display", 0, 1, |vm, a| {
+        let out = match vm.opt(a, 0) {
+            Some(v) => v,
+            None => vm.global(n::GV_STDOUT),
+        };
+        let s = vm.interpolate(a.recv)?;
+        vm.send(out, n::WRITE, &[s])?;
+        Ok(NIL)
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
-    let b = c::BASIC_OBJECT;
-    vm.def_private(b, "initialize", |_, _| Ok(NIL), 0, -1);
-    vm.def(b, "==", eq, 1, 1);
-    vm.def(b, "equal?", eq, 1, 1);
-    vm.def(b, "!", |_, a| Ok(Value::bool(!a.recv.truthy())), 0, 0);
-    vm.def(
-        b,
-        "!=",
-        |vm, a| {
-            let other = vm.arg(a, 0);
-            Ok(Value::bool(!vm.equal(a.recv, other)?))
-        },
-        1,
-        1,
-    );
-    vm.def(b, "__id__", |vm, a| Ok(Value::fix(vm.identity(a.recv) as i64)), 0, 0);
-    vm.def(b, "__send__", send, 0, -1);
-    vm.def(b, "instance_eval", instance_eval, 0, 3);
-    vm.def(
-        b,
-        "instance_exec",
-        |vm, a| {
-            if a.block.is_nil() {
-                return vm.jump_error("no block given (yield)", "noreason", NIL);
-            }
-            let cref = vm.instance_cref(a.recv, a.block);
-            let start = a.start as usize;
-            vm.call_over(
-                a.block,
-                start,
-                a.kw,
-                NIL,
-                crate::interp::Over { me: a.recv, cref, method: None, lambda: false },
-            )
-        },
-        0,
-        -1,
-    );
-    vm.def_private(
-        b,
-        "method_missing",
-        |vm, a| {
-            let args = vm.args(a);
-            let Some(name) = args.first().and_then(|v| v.as_sym()) else {
-                return vm.arg_error("no method name given");
-            };
-            let class = vm.class_of(a.recv);
-            let hidden = match vm.find_method(class, name).map(|id| vm.methods[id as usize].vis) {
-                Some(Vis::Private) => Some("private"),
-                Some(Vis::Protected) => Some("protected"),
-                _ => None,
-            };
-            vm.undefined_method(a.recv, name, &args[1..], false, hidden)
-        },
-        0,
-        -1,
-    );
-    for name in ["singleton_method_added", "singleton_method_removed", "singleton_method_undefined"]
-    {
-        vm.def_private(b, name, |_, _| Ok(NIL), 1, 1);
-    }
-    let k = c::KERNEL;
-    vm.def(k, "class", |vm, a| Ok(Value::class(vm.real_class(a.recv))), 0, 0);
-    vm.def(k, "singleton_class", |vm, a| Ok(Value::class(vm.singleton_class(a.recv)?)), 0, 0);
-    vm.def(k, "frozen?", |vm, a| Ok(Value::bool(vm.frozen(a.recv))), 0, 0);
-    vm.def(
-        k,
-        "freeze",
-        |vm, a| {
-            vm.freeze(a.recv);
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
-    vm.def(k, "nil?", |_, a| Ok(Value::bool(a.recv.is_nil())), 0, 0);
-    vm.def(
-        k,
-        "===",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            Ok(Value::bool(a.recv == o || vm.equal(a.recv, o)?))
-        },
-        1,
-        1,
-    );
-    vm.def(k, "=~", |_, _| Ok(NIL), 1, 1);
-    vm.def(
-        k,
-        "!~",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            Ok(Value::bool(!vm.send(a.recv, n::MATCH_OP, &[o])?.truthy()))
-        },
-        1,
-        1,
-    );
-    vm.def(k, "eql?", eq, 1, 1);
-    vm.def(
-        k,
-        "<=>",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            Ok(if a.recv == o || vm.equal(a.recv, o)? { Value::fix(0) } else { NIL })
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "hash",
-        |vm, a| {
-            let h = vm.object_id(a.recv).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 4;
-            Ok(Value::fix(h as i64))
-        },
-        0,
-        0,
-    );
-    vm.def(k, "object_id", |vm, a| Ok(Value::fix(vm.identity(a.recv) as i64)), 0, 0);
-    vm.def(
-        k,
-        "to_s",
-        |vm, a| {
-            if a.recv == vm.main {
-                return Ok(vm.str_static("main"));
-            }
-            vm.any_to_s(a.recv)
-        },
-        0,
-        0,
-    );
-    vm.def(k, "inspect", inspect, 0, 0);
-    vm.def(k, "is_a?", is_a, 1, 1);
-    vm.def(k, "kind_of?", is_a, 1, 1);
-    vm.def(
-        k,
-        "instance_of?",
-        |vm, a| {
-            let class = vm.arg(a, 0);
-            match class.as_class() {
-                Some(id) => Ok(Value::bool(vm.real_class(a.recv) == id)),
-                None => vm.type_error("class or module required"),
-            }
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "respond_to?",
-        |vm, a| {
-            let name = vm.arg(a, 0);
-            let name = vm.to_sym(name)?;
-            let private = vm.opt(a, 1).unwrap_or(FALSE).truthy();
-            let class = vm.class_of(a.recv);
-            if let Some(id) = vm.find_method(class, name)
-                && (private || vm.methods[id as usize].vis == Vis::Public)
-            {
-                return Ok(TRUE);
-            }
-            if !vm.has_method(a.recv, n::RESPOND_TO_MISSING) {
-                return Ok(FALSE);
-            }
-            Ok(Value::bool(
-                vm.send(a.recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?
-                    .truthy(),
-            ))
-        },
-        1,
-        2,
-    );
-    vm.def_private(k, "respond_to_missing?", |_, _| Ok(FALSE), 2, 2);
-    vm.def(k, "send", send, 0, -1);
-    vm.def(
-        k,
-        "public_send",
-        |vm, a| {
-            if a.argc == 0 {
-                return vm.arg_error("no method name given");
-            }
-            let args = vm.args(a);
-            let name = vm.to_sym(args[0])?;
-            vm.open_call(a).send_public(a.recv, name, &args[1..], a.block, a.kw)
-        },
-        0,
-        -1,
-    );
-    vm.def(k, "dup", |vm, a| vm.dup(a.recv), 0, 0);
-    vm.def(k, "clone", clone, 0, 1);
-    vm.def(k, "itself", |_, a| Ok(a.recv), 0, 0);
-    vm.def(k, "then", then, 0, 0);
-    vm.def(k, "yield_self", then, 0, 0);
-    vm.def(
-        k,
-        "tap",
-        |vm, a| {
-            if a.block.is_nil() {
-                return vm.fail(c::LOCAL_JUMP, "no block given (yield)");
-            }
-            vm.open_call(a).yield1(a.block, a.recv)?;
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "extend",
-        |vm, a| {
-            let mods = vm.args(a);
-            if mods.is_empty() {
-                return vm.wrong_args(0, 1, None);
-            }
-            for m in mods.iter().rev() {
-                let id = vm.as_module(*m)?;
-                if !vm.classes[id as usize].is_module() {
-                    let name = vm.type_name(*m);
-                    return vm.type_error(format!("wrong argument type {name} (expected module)"));
-                }
-                vm.send(*m, n::EXTEND_OBJECT, &[a.recv])?;
-                vm.send(*m, n::EXTENDED, &[a.recv])?;
-            }
-            Ok(a.recv)
-        },
-        0,
-        -1,
-    );
-    vm.def_private(
-        k,
-        "initialize_copy",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            if o != a.recv {
-                vm.check_frozen(a.recv)?;
-                if vm.real_class(a.recv) != vm.real_class(o) {
-                    return vm.type_error("initialize_copy should take same class object");
-                }
-            }
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
-    vm.def_private(
-        k,
-        "initialize_dup",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            vm.send(a.recv, n::INITIALIZE_COPY, &[o])
-        },
-        1,
-        1,
-    );
-    vm.def_private(
-        k,
-        "initialize_clone",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            vm.send(a.recv, n::INITIALIZE_COPY, &[o])
-        },
-        1,
-        2,
-    );
-    vm.def(
-        k,
-        "instance_variable_get",
-        |vm, a| {
-            let name = ivar_name(vm, a)?;
-            Ok(vm.ivar_get(a.recv, name).unwrap_or(NIL))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "instance_variable_set",
-        |vm, a| {
-            let name = ivar_name(vm, a)?;
-            vm.check_frozen(a.recv)?;
-            let v = vm.arg(a, 1);
-            vm.ivar_set(a.recv, name, v);
-            Ok(v)
-        },
-        2,
-        2,
-    );
-    vm.def(
-        k,
-        "instance_variable_defined?",
-        |vm, a| {
-            let name = ivar_name(vm, a)?;
-            Ok(Value::bool(vm.ivar_get(a.recv, name).is_some()))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "remove_instance_variable",
-        |vm, a| {
-            let name = ivar_name(vm, a)?;
-            vm.check_frozen(a.recv)?;
-            match vm.ivar_remove(a.recv, name) {
-                Some(v) => Ok(v),
-                None => {
-                    let text = vm.sym_str(name).into_owned();
-                    let what = vm.describe(a.recv)?;
-                    let e = vm.name_error(
-                        c::NAME_ERROR,
-                        &format!("instance variable {text} not defined for {what}"),
-                        name,
-                        a.recv,
-                    )?;
-                    vm.throw(e)
-                }
-            }
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "instance_variables",
-        |vm, a| {
-            let names: Vec<Value> = vm
-                .ivar_names(a.recv)
-                .into_iter()
-                .filter(|s| !vm.syms.bytes(*s).starts_with(b"@__"))
-                .map(Value::sym)
-                .collect();
-            Ok(vm.arr(names))
-        },
-        0,
-        0,
-    );
-    vm.def(k, "method", |vm, a| method(vm, a, true), 1, 1);
-    vm.def(k, "public_method", |vm, a| method(vm, a, false), 1, 1);
-    vm.def(
-        k,
-        "singleton_method",
-        |vm, a| {
-            let name = vm.arg(a, 0);
-            let name = vm.to_sym(name)?;
-            if let Some(single) = vm.singleton_of(a.recv)
-                && let Some(id) = vm.classes[single as usize].methods.get(&name).copied()
-            {
-                return Ok(vm.method_object(a.recv, id, name, single));
-            }
-            let text = vm.quoted_sym(name);
-            let what = vm.inspect_string(a.recv)?;
-            let e = vm.name_error(
-                c::NAME_ERROR,
-                &format!("undefined singleton method {text} for {what}"),
-                name,
-                a.recv,
-            )?;
-            vm.throw(e)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "methods",
-        |vm, a| {
-            if vm.opt(a, 0) == Some(FALSE) {
-                let names = vm.singleton_names(a.recv, false);
-                return Ok(vm.arr(names));
-            }
-            let class = vm.class_of(a.recv);
-            let names = vm.method_names(class, true, |v| v != Vis::Private);
-            Ok(vm.arr(names))
-        },
-        0,
-        1,
-    );
-    vm.def(
-        k,
-        "singleton_methods",
-        |vm, a| {
-            let all = vm.opt(a, 0).unwrap_or(TRUE).truthy();
-            let names = vm.singleton_names(a.recv, all);
-            Ok(vm.arr(names))
-        },
-        0,
-        1,
-    );
-    vm.def(k, "public_methods", |vm, a| listed(vm, a, Vis::Public), 0, 1);
-    vm.def(k, "private_methods", |vm, a| listed(vm, a, Vis::Private), 0, 1);
-    vm.def(k, "protected_methods", |vm, a| listed(vm, a, Vis::Protected), 0, 1);
-    vm.def(
-        k,
-        "define_singleton_method",
-        |vm, a| {
-            let class = vm.singleton_class(a.recv)?;
-            vm.check_frozen(a.recv)?;
-            crate::core::module::define_method(vm, a, class, Some(Vis::Public))
-        },
-        1,
-        2,
-    );
-    vm.def(k, "enum_for", enum_for, 0, -1);
-    vm.def(k, "to_enum", enum_for, 0, -1);
-    vm.def(
-        k,
-        "display",
-        |vm, a| {
-            let out = match vm.opt(a, 0) {
-                Some(v) => v,
-                None => vm.global(n::GV_STDOUT),
-            };
-            let s = vm.interpolate(a.recv)?;
-            vm.send(out, n::WRITE, &[s])?;
-            Ok(NIL)
-        },
-        0,
-        1,
-    );
+    vm.natives(c::BASIC_OBJECT, BASIC_OBJECT_METHODS);
+    vm.natives(c::KERNEL, KERNEL_METHODS);
 }
 
 fn eq(vm: &mut Vm, a: Args) -> R {

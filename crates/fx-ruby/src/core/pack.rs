@@ -1,5 +1,7 @@
 //! pack and unpack: the directives that configuration code uses.
 
+use fx_formats::base64;
+
 use crate::encoding as e;
 use crate::object::c;
 use crate::value::{NIL, Value};
@@ -96,40 +98,6 @@ fn width(item: &Item) -> Option<(usize, bool, bool)> {
         b'V' => (4, false, false),
         _ => return None,
     })
-}
-
-const B64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-pub(crate) fn base64(b: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(b.len() * 4 / 3 + 4);
-    for ch in b.chunks(3) {
-        let v = u32::from(ch[0]) << 16
-            | u32::from(*ch.get(1).unwrap_or(&0)) << 8
-            | u32::from(*ch.get(2).unwrap_or(&0));
-        for i in 0..4 {
-            out.push(if i <= ch.len() { B64[(v >> (18 - 6 * i)) as usize & 63] } else { b'=' })
-        }
-    }
-    out
-}
-
-pub(crate) fn unbase64(b: &[u8]) -> Vec<u8> {
-    let mut out = Vec::new();
-    let (mut acc, mut n) = (0u32, 0);
-    for x in b {
-        if *x == b'=' {
-            break;
-        }
-        let Some(v) = B64.iter().position(|c| c == x) else { continue };
-        acc = acc << 6 | v as u32;
-        n += 6;
-        if n >= 8 {
-            n -= 8;
-            out.push((acc >> n) as u8);
-            acc &= (1 << n) - 1
-        }
-    }
-    out
 }
 
 pub(crate) fn pack(vm: &mut Vm, mut a: Args) -> R {
@@ -230,11 +198,11 @@ pub(crate) fn pack(vm: &mut Vm, mut a: Args) -> R {
                 let v = take(vm)?;
                 let b = vm.to_str_bytes(v)?;
                 if item.count == Some(0) {
-                    out.extend(base64(&b))
+                    out.extend_from_slice(base64::encode(&b).as_bytes())
                 } else {
                     let len = item.count.map_or(45, |n| if n < 3 { 45 } else { n / 3 * 3 });
                     for ch in b.chunks(len) {
-                        out.extend(base64(ch));
+                        out.extend_from_slice(base64::encode(ch).as_bytes());
                         out.push(b'\n')
                     }
                 }
@@ -472,11 +440,11 @@ pub(crate) fn unpack(vm: &mut Vm, mut a: Args) -> R {
                 let strict = item.count == Some(0);
                 if strict
                     && (!rest.len().is_multiple_of(4)
-                        || rest.iter().any(|x| !B64.contains(x) && *x != b'='))
+                        || rest.iter().any(|x| base64::code(*x).is_none() && *x != b'='))
                 {
                     return vm.arg_error("invalid base64");
                 }
-                let b = unbase64(rest);
+                let b = base64::decode_lenient(rest);
                 at = data.len();
                 out.push(vm.str_enc(b, e::BINARY))
             }

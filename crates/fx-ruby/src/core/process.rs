@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
 use crate::interp::to_path;
+use crate::natives::{Native, on_class};
 use crate::object::c;
 use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Vm};
@@ -109,180 +110,131 @@ fn run(vm: &mut Vm, a: Args) -> R {
     }
 }
 
+const METHODS: &[Native] = &[
+    on_class("__run", 5, 5, run),
+    on_class("pid", 0, 0, |vm, _| Ok(Value::fix(i64::from(vm.host.pid())))),
+    on_class("uid", 0, 0, |vm, _| Ok(Value::fix(i64::from(vm.host.euid())))).also(&["euid"]),
+    on_class("gid", 0, 0, |vm, _| Ok(Value::fix(i64::from(vm.host.egid())))).also(&["egid"]),
+    on_class("__now", 0, 0, |vm, _| {
+        let t = vm.host.now();
+        let (s, n) = (vm.int(t.secs), Value::fix(i64::from(t.nanos)));
+        Ok(vm.arr(vec![s, n]))
+    }),
+    on_class("__mono", 0, 0, |vm, _| {
+        let t = vm.host.monotonic();
+        let n = t.as_nanos();
+        Ok(vm.int128(n as i128))
+    }),
+    on_class("__signal", 2, 2, |vm, a| {
+        let (pid, sig) = (vm.arg(a, 0), vm.arg(a, 1));
+        let (pid, sig) = (vm.to_int(pid)?, vm.to_int(sig)?);
+        match vm.host.signal(pid as i32, sig as i32) {
+            Ok(()) => Ok(Value::fix(1)),
+            Err(e) => {
+                let name = match crate::embed::errno_name(&e) {
+                    known @ ("EPERM" | "EACCES" | "EINVAL") => known,
+                    _ => "ESRCH",
+                };
+                let name = if name == "EACCES" { "EPERM" } else { name };
+                let name = vm.intern(name);
+                let class = vm.classes[c::ERRNO as usize].consts.get(&name).map(|k| k.value);
+                let error = vm.send(class.unwrap_or(NIL), crate::names::NEW, &[])?;
+                vm.throw(error)
+            }
+        }
+    }),
+    on_class("__uname", 0, 0, |vm, _| {
+        let u = vm.host.uname();
+        let l = [u.sysname, u.nodename, u.release, u.version, u.machine]
+            .into_iter()
+            .map(|t| vm.str(t))
+            .collect();
+        Ok(vm.arr(l))
+    }),
+    on_class("__users", 0, 0, |vm, _| match vm.host.users() {
+        Ok(l) => {
+            let mut out = Vec::new();
+            for u in l {
+                let (n, g, h, s) = (
+                    vm.str(u.name),
+                    vm.str(u.comment),
+                    vm.str(u.home.to_string_lossy().into_owned()),
+                    vm.str(u.shell.to_string_lossy().into_owned()),
+                );
+                out.push(vm.arr(vec![
+                    n,
+                    Value::fix(i64::from(u.uid)),
+                    Value::fix(i64::from(u.gid)),
+                    g,
+                    h,
+                    s,
+                ]))
+            }
+            Ok(vm.arr(out))
+        }
+        Err(e) => vm.host_error(&e, "passwd"),
+    }),
+    on_class("__groups", 0, 0, |vm, _| match vm.host.groups() {
+        Ok(l) => {
+            let mut out = Vec::new();
+            for g in l {
+                let n = vm.str(g.name);
+                let m = g.members.into_iter().map(|m| vm.str(m)).collect();
+                let m = vm.arr(m);
+                out.push(vm.arr(vec![n, Value::fix(i64::from(g.gid)), m]))
+            }
+            Ok(vm.arr(out))
+        }
+        Err(e) => vm.host_error(&e, "group"),
+    }),
+    on_class("__deadline", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        let old = vm.deadline;
+        vm.deadline = if v.is_nil() {
+            None
+        } else {
+            let f = vm.to_f(v)?;
+            Some(std::time::Duration::from_secs_f64(f.max(0.0)))
+        };
+        Ok(match old {
+            Some(d) => vm.float(d.as_secs_f64()),
+            None => NIL,
+        })
+    }),
+    on_class("__http", 5, 5, |vm, a| {
+        let (m, u, h, b, t) =
+            (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3), vm.arg(a, 4));
+        let mut r = fx_host::Request::get(vm.text(u));
+        r.method = vm.text(m);
+        for (k, v) in vm.hash_pairs(h) {
+            let (k, v) = (vm.to_s(k)?, vm.to_s(v)?);
+            r.headers.push((k, v))
+        }
+        if b.is_str() {
+            r.body = vm.bytes(b).to_vec()
+        }
+        if !t.is_nil() {
+            let f = vm.to_f(t)?;
+            r.timeout = std::time::Duration::from_secs_f64(f.max(0.1))
+        }
+        match vm.host.http(&r) {
+            Ok(r) => {
+                let body = vm.str(r.body);
+                let h = vm.hash();
+                for (k, v) in r.headers {
+                    let (k, v) = (vm.str(k), vm.str(v));
+                    vm.hash_set(h, k, v)?;
+                }
+                Ok(vm.arr(vec![Value::fix(i64::from(r.status)), h, body]))
+            }
+            Err(e) => {
+                let t = e.to_string();
+                vm.errno("ECONNREFUSED", &t)
+            }
+        }
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
-    let p = c::PROCESS;
-    vm.def_single(p, "__run", run, 5, 5);
-    vm.def_single(p, "pid", |vm, _| Ok(Value::fix(i64::from(vm.host.pid()))), 0, 0);
-    for name in ["uid", "euid"] {
-        vm.def_single(p, name, |vm, _| Ok(Value::fix(i64::from(vm.host.euid()))), 0, 0);
-    }
-    for name in ["gid", "egid"] {
-        vm.def_single(p, name, |vm, _| Ok(Value::fix(i64::from(vm.host.egid()))), 0, 0);
-    }
-    vm.def_single(
-        p,
-        "__now",
-        |vm, _| {
-            let t = vm.host.now();
-            let (s, n) = (vm.int(t.secs), Value::fix(i64::from(t.nanos)));
-            Ok(vm.arr(vec![s, n]))
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        p,
-        "__mono",
-        |vm, _| {
-            let t = vm.host.monotonic();
-            let n = t.as_nanos();
-            Ok(vm.int128(n as i128))
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        p,
-        "__signal",
-        |vm, a| {
-            let (pid, sig) = (vm.arg(a, 0), vm.arg(a, 1));
-            let (pid, sig) = (vm.to_int(pid)?, vm.to_int(sig)?);
-            match vm.host.signal(pid as i32, sig as i32) {
-                Ok(()) => Ok(Value::fix(1)),
-                Err(e) => {
-                    let name = match crate::embed::errno_name(&e) {
-                        known @ ("EPERM" | "EACCES" | "EINVAL") => known,
-                        _ => "ESRCH",
-                    };
-                    let name = if name == "EACCES" { "EPERM" } else { name };
-                    let name = vm.intern(name);
-                    let class = vm.classes[c::ERRNO as usize].consts.get(&name).map(|k| k.value);
-                    let error = vm.send(class.unwrap_or(NIL), crate::names::NEW, &[])?;
-                    vm.throw(error)
-                }
-            }
-        },
-        2,
-        2,
-    );
-    vm.def_single(
-        p,
-        "__uname",
-        |vm, _| {
-            let u = vm.host.uname();
-            let l = [u.sysname, u.nodename, u.release, u.version, u.machine]
-                .into_iter()
-                .map(|t| vm.str(t))
-                .collect();
-            Ok(vm.arr(l))
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        p,
-        "__users",
-        |vm, _| match vm.host.users() {
-            Ok(l) => {
-                let mut out = Vec::new();
-                for u in l {
-                    let (n, g, h, s) = (
-                        vm.str(u.name),
-                        vm.str(u.comment),
-                        vm.str(u.home.to_string_lossy().into_owned()),
-                        vm.str(u.shell.to_string_lossy().into_owned()),
-                    );
-                    out.push(vm.arr(vec![
-                        n,
-                        Value::fix(i64::from(u.uid)),
-                        Value::fix(i64::from(u.gid)),
-                        g,
-                        h,
-                        s,
-                    ]))
-                }
-                Ok(vm.arr(out))
-            }
-            Err(e) => vm.host_error(&e, "passwd"),
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        p,
-        "__groups",
-        |vm, _| match vm.host.groups() {
-            Ok(l) => {
-                let mut out = Vec::new();
-                for g in l {
-                    let n = vm.str(g.name);
-                    let m = g.members.into_iter().map(|m| vm.str(m)).collect();
-                    let m = vm.arr(m);
-                    out.push(vm.arr(vec![n, Value::fix(i64::from(g.gid)), m]))
-                }
-                Ok(vm.arr(out))
-            }
-            Err(e) => vm.host_error(&e, "group"),
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        p,
-        "__deadline",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let old = vm.deadline;
-            vm.deadline = if v.is_nil() {
-                None
-            } else {
-                let f = vm.to_f(v)?;
-                Some(std::time::Duration::from_secs_f64(f.max(0.0)))
-            };
-            Ok(match old {
-                Some(d) => vm.float(d.as_secs_f64()),
-                None => NIL,
-            })
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        p,
-        "__http",
-        |vm, a| {
-            let (m, u, h, b, t) =
-                (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3), vm.arg(a, 4));
-            let mut r = fx_host::Request::get(vm.text(u));
-            r.method = vm.text(m);
-            for (k, v) in vm.hash_pairs(h) {
-                let (k, v) = (vm.to_s(k)?, vm.to_s(v)?);
-                r.headers.push((k, v))
-            }
-            if b.is_str() {
-                r.body = vm.bytes(b).to_vec()
-            }
-            if !t.is_nil() {
-                let f = vm.to_f(t)?;
-                r.timeout = std::time::Duration::from_secs_f64(f.max(0.1))
-            }
-            match vm.host.http(&r) {
-                Ok(r) => {
-                    let body = vm.str(r.body);
-                    let h = vm.hash();
-                    for (k, v) in r.headers {
-                        let (k, v) = (vm.str(k), vm.str(v));
-                        vm.hash_set(h, k, v)?;
-                    }
-                    Ok(vm.arr(vec![Value::fix(i64::from(r.status)), h, body]))
-                }
-                Err(e) => {
-                    let t = e.to_string();
-                    vm.errno("ECONNREFUSED", &t)
-                }
-            }
-        },
-        5,
-        5,
-    );
+    vm.natives(c::PROCESS, METHODS);
 }

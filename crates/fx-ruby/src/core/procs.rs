@@ -3,188 +3,143 @@
 use crate::core::kernel::boxed;
 use crate::heap::{Ext, MethodData, ProcBody};
 use crate::names as n;
+use crate::natives::{Native, on_class, public};
 use crate::object::{Body, c};
 use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Res, Vm};
 
+const METHODS: &[Native] = &[
+    on_class("new", 0, -1, |vm, a| {
+        if a.block.is_nil() {
+            return vm.arg_error("tried to create Proc object without a block");
+        }
+        vm.heap.escape(a.block);
+        let class = a.recv.index() as u32;
+        let v = if class == c::PROC {
+            a.block
+        } else {
+            let copy = vm.copy(a.block)?;
+            vm.heap.pr_mut(copy).class = class;
+            copy
+        };
+        if class != c::PROC {
+            let args = vm.args(a);
+            vm.send_full(v, n::INITIALIZE, &args, NIL, a.kw)?;
+        }
+        Ok(v)
+    }),
+    public("to_proc", 0, 0, |_, a| Ok(a.recv)),
+    public("lambda?", 0, 0, |vm, a| Ok(Value::bool(vm.heap.pr(a.recv).lambda))),
+    public("arity", 0, 0, |vm, a| Ok(Value::fix(vm.proc_arity(a.recv)))),
+    public("parameters", 0, 1, |vm, mut a| {
+        let kw = vm.take_kw(&mut a);
+        let lambda = match vm.kw(kw, "lambda") {
+            Some(v) if !v.is_nil() => v.truthy(),
+            _ => vm.heap.pr(a.recv).lambda,
+        };
+        match vm.heap.pr(a.recv).body.clone() {
+            ProcBody::Code(code) => Ok(vm.parameters(code, lambda)),
+            ProcBody::Method(m) => vm.call_name(m, "parameters", &[]),
+            ProcBody::Sym(_) => {
+                let (req, rest) =
+                    (vm.intern(if lambda { "req" } else { "opt" }), vm.intern("rest"));
+                let x = vm.arr(vec![Value::sym(req)]);
+                let y = vm.arr(vec![Value::sym(rest)]);
+                Ok(vm.arr(vec![x, y]))
+            }
+            ProcBody::Native(..) => {
+                let rest = vm.intern("rest");
+                let y = vm.arr(vec![Value::sym(rest)]);
+                Ok(vm.arr(vec![y]))
+            }
+        }
+    }),
+    public("binding", 0, 0, |vm, a| {
+        let pr = vm.heap.pr(a.recv).clone();
+        if !matches!(pr.body, ProcBody::Code(_)) {
+            return vm.arg_error("Can't create Binding from C level Proc");
+        }
+        vm.heap.escape(a.recv);
+        Ok(vm.new_binding(crate::heap::BindingData {
+            self_val: pr.self_val,
+            env: pr.env,
+            frame: pr.frame,
+        }))
+    }),
+    public("source_location", 0, 0, |vm, a| match vm.heap.pr(a.recv).body {
+        ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
+        _ => Ok(NIL),
+    }),
+    public("curry", 0, 1, |vm, a| {
+        let arity = vm.proc_arity(a.recv);
+        let need = match vm.opt(a, 0) {
+            Some(v) => {
+                let want = vm.to_int(v)?;
+                if vm.heap.pr(a.recv).lambda
+                    && (arity >= 0 && want != arity || arity < 0 && want < -arity - 1)
+                {
+                    let min = if arity >= 0 { arity } else { -arity - 1 };
+                    return vm.wrong_args(
+                        want as usize,
+                        min as usize,
+                        if arity >= 0 { Some(arity as usize) } else { None },
+                    );
+                }
+                want
+            }
+            None => {
+                if arity < 0 {
+                    -arity - 1
+                } else {
+                    arity
+                }
+            }
+        };
+        let lambda = vm.heap.pr(a.recv).lambda;
+        Ok(curry(vm, &[a.recv], need as usize, lambda))
+    }),
+    public(">>", 1, 1, |vm, a| compose(vm, a, true)),
+    public("<<", 1, 1, |vm, a| compose(vm, a, false)),
+    public("hash", 0, 0, |vm, a| Ok(Value::fix(vm.proc_key(a.recv) as i64 >> 3))),
+    public("==", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        Ok(Value::bool(a.recv == o || o.is_proc() && vm.proc_key(a.recv) == vm.proc_key(o)))
+    })
+    .also(&["eql?"]),
+    public("to_s", 0, 0, |vm, a| {
+        let pr = vm.heap.pr(a.recv).clone();
+        let lambda = if pr.lambda { " (lambda)" } else { "" };
+        let class = vm.real_class(a.recv);
+        let class = vm.class_name(class);
+        let id = vm.object_id(a.recv) * 8;
+        let text = match pr.body {
+            ProcBody::Code(code) => format!(
+                "#<{class}:0x{id:016x} {}:{}{lambda}>",
+                vm.path_of(code.file),
+                vm.line_of(code.file, code.pos)
+            ),
+            ProcBody::Sym(s) => {
+                format!("#<{class}:0x{id:016x}(&:{}) (lambda)>", vm.sym_str(s))
+            }
+            _ => format!("#<{class}:0x{id:016x}{lambda}>"),
+        };
+        Ok(vm.str_enc(text, crate::encoding::BINARY))
+    })
+    .also(&["inspect"]),
+    public("ruby2_keywords", 0, 0, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        vm.heap.pr_mut(a.recv).ruby2 = true;
+        Ok(a.recv)
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let p = c::PROC;
     vm.classes[p as usize].alloc = crate::object::Alloc::Proc;
-    vm.def_single(
-        p,
-        "new",
-        |vm, a| {
-            if a.block.is_nil() {
-                return vm.arg_error("tried to create Proc object without a block");
-            }
-            vm.heap.escape(a.block);
-            let class = a.recv.index() as u32;
-            let v = if class == c::PROC {
-                a.block
-            } else {
-                let copy = vm.copy(a.block)?;
-                vm.heap.pr_mut(copy).class = class;
-                copy
-            };
-            if class != c::PROC {
-                let args = vm.args(a);
-                vm.send_full(v, n::INITIALIZE, &args, NIL, a.kw)?;
-            }
-            Ok(v)
-        },
-        0,
-        -1,
-    );
+    vm.natives(c::PROC, METHODS);
     for name in ["call", "()", "yield", "===", "[]"] {
         vm.def(p, name, |vm, a| vm.call_block(a.recv, a.start as usize, a.kw, a.block), 0, -1);
     }
-    vm.def(p, "to_proc", |_, a| Ok(a.recv), 0, 0);
-    vm.def(p, "lambda?", |vm, a| Ok(Value::bool(vm.heap.pr(a.recv).lambda)), 0, 0);
-    vm.def(p, "arity", |vm, a| Ok(Value::fix(vm.proc_arity(a.recv))), 0, 0);
-    vm.def(
-        p,
-        "parameters",
-        |vm, mut a| {
-            let kw = vm.take_kw(&mut a);
-            let lambda = match vm.kw(kw, "lambda") {
-                Some(v) if !v.is_nil() => v.truthy(),
-                _ => vm.heap.pr(a.recv).lambda,
-            };
-            match vm.heap.pr(a.recv).body.clone() {
-                ProcBody::Code(code) => Ok(vm.parameters(code, lambda)),
-                ProcBody::Method(m) => vm.call_name(m, "parameters", &[]),
-                ProcBody::Sym(_) => {
-                    let (req, rest) =
-                        (vm.intern(if lambda { "req" } else { "opt" }), vm.intern("rest"));
-                    let x = vm.arr(vec![Value::sym(req)]);
-                    let y = vm.arr(vec![Value::sym(rest)]);
-                    Ok(vm.arr(vec![x, y]))
-                }
-                ProcBody::Native(..) => {
-                    let rest = vm.intern("rest");
-                    let y = vm.arr(vec![Value::sym(rest)]);
-                    Ok(vm.arr(vec![y]))
-                }
-            }
-        },
-        0,
-        1,
-    );
-    vm.def(
-        p,
-        "binding",
-        |vm, a| {
-            let pr = vm.heap.pr(a.recv).clone();
-            if !matches!(pr.body, ProcBody::Code(_)) {
-                return vm.arg_error("Can't create Binding from C level Proc");
-            }
-            vm.heap.escape(a.recv);
-            Ok(vm.new_binding(crate::heap::BindingData {
-                self_val: pr.self_val,
-                env: pr.env,
-                frame: pr.frame,
-            }))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        p,
-        "source_location",
-        |vm, a| match vm.heap.pr(a.recv).body {
-            ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
-            _ => Ok(NIL),
-        },
-        0,
-        0,
-    );
-    vm.def(
-        p,
-        "curry",
-        |vm, a| {
-            let arity = vm.proc_arity(a.recv);
-            let need = match vm.opt(a, 0) {
-                Some(v) => {
-                    let want = vm.to_int(v)?;
-                    if vm.heap.pr(a.recv).lambda
-                        && (arity >= 0 && want != arity || arity < 0 && want < -arity - 1)
-                    {
-                        let min = if arity >= 0 { arity } else { -arity - 1 };
-                        return vm.wrong_args(
-                            want as usize,
-                            min as usize,
-                            if arity >= 0 { Some(arity as usize) } else { None },
-                        );
-                    }
-                    want
-                }
-                None => {
-                    if arity < 0 {
-                        -arity - 1
-                    } else {
-                        arity
-                    }
-                }
-            };
-            let lambda = vm.heap.pr(a.recv).lambda;
-            Ok(curry(vm, &[a.recv], need as usize, lambda))
-        },
-        0,
-        1,
-    );
-    vm.def(p, ">>", |vm, a| compose(vm, a, true), 1, 1);
-    vm.def(p, "<<", |vm, a| compose(vm, a, false), 1, 1);
-    vm.def(p, "hash", |vm, a| Ok(Value::fix(vm.proc_key(a.recv) as i64 >> 3)), 0, 0);
-    for name in ["==", "eql?"] {
-        vm.def(
-            p,
-            name,
-            |vm, a| {
-                let o = vm.arg(a, 0);
-                Ok(Value::bool(a.recv == o || o.is_proc() && vm.proc_key(a.recv) == vm.proc_key(o)))
-            },
-            1,
-            1,
-        );
-    }
-    for name in ["to_s", "inspect"] {
-        vm.def(
-            p,
-            name,
-            |vm, a| {
-                let pr = vm.heap.pr(a.recv).clone();
-                let lambda = if pr.lambda { " (lambda)" } else { "" };
-                let class = vm.real_class(a.recv);
-                let class = vm.class_name(class);
-                let id = vm.object_id(a.recv) * 8;
-                let text = match pr.body {
-                    ProcBody::Code(code) => format!(
-                        "#<{class}:0x{id:016x} {}:{}{lambda}>",
-                        vm.path_of(code.file),
-                        vm.line_of(code.file, code.pos)
-                    ),
-                    ProcBody::Sym(s) => {
-                        format!("#<{class}:0x{id:016x}(&:{}) (lambda)>", vm.sym_str(s))
-                    }
-                    _ => format!("#<{class}:0x{id:016x}{lambda}>"),
-                };
-                Ok(vm.str_enc(text, crate::encoding::BINARY))
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(
-        p,
-        "ruby2_keywords",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            vm.heap.pr_mut(a.recv).ruby2 = true;
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
     init_method(vm);
     init_binding(vm);
 }
@@ -245,278 +200,189 @@ fn method_data(vm: &mut Vm, a: Args) -> Res<MethodData> {
     }
 }
 
+const METHOD_METHODS: &[Native] = &[
+    public("receiver", 0, 0, |vm, a| Ok(method_data(vm, a)?.recv)),
+    public("unbind", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        let class = vm.class_of(d.recv);
+        let new = MethodData { recv: NIL, unbound: true, class, ..d };
+        Ok(vm.new_obj(c::UNBOUND, Ext::Method(Box::new(new))))
+    }),
+    public("to_proc", 0, 0, |vm, a| {
+        let stub = vm.native_proc_stub();
+        let mut p = vm.heap.pr(stub).clone();
+        p.body = ProcBody::Method(a.recv);
+        p.lambda = true;
+        p.escaped = true;
+        Ok(vm.heap.proc_(p))
+    }),
+    public("curry", 0, 1, |vm, a| {
+        let p = vm.call_name(a.recv, "to_proc", &[])?;
+        let args = vm.args(a);
+        vm.call_name(p, "curry", &args)
+    }),
+    public(">>", 1, 1, |vm, a| compose(vm, a, true)),
+    public("<<", 1, 1, |vm, a| compose(vm, a, false)),
+];
+
+const UNBOUND_METHODS: &[Native] = &[
+    public("bind", 1, 1, |vm, a| {
+        let d = method_data(vm, a)?;
+        let recv = vm.arg(a, 0);
+        check_bind(vm, &d, recv)?;
+        let class = vm.class_of(recv);
+        let new = MethodData { recv, unbound: false, class, ..d };
+        Ok(vm.new_obj(c::METHOD, Ext::Method(Box::new(new))))
+    }),
+    public("bind_call", 1, -1, |vm, a| {
+        let d = method_data(vm, a)?;
+        let args = vm.args(a);
+        check_bind(vm, &d, args[0])?;
+        let start = vm.stack.len();
+        vm.stack.extend_from_slice(&args[1..]);
+        vm.invoke(d.id, args[0], d.name, start, a.block, a.kw)
+    }),
+];
+
+/// What bound and unbound methods have in common.
+const BOTH_METHODS: &[Native] = &[
+    public("name", 0, 0, |vm, a| Ok(Value::sym(method_data(vm, a)?.name))),
+    public("owner", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        let owner = if d.missing { d.owner } else { vm.methods[d.id as usize].owner };
+        Ok(Value::class(owner))
+    }),
+    public("original_name", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        Ok(Value::sym(vm.methods[d.id as usize].orig))
+    }),
+    public("arity", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        if d.missing {
+            return Ok(Value::fix(-1));
+        }
+        Ok(Value::fix(vm.method_arity(d.id)))
+    }),
+    public("parameters", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        let body = if d.missing { None } else { Some(vm.methods[d.id as usize].body) };
+        match body {
+            Some(Body::Ruby(code, _)) => Ok(vm.parameters(code, true)),
+            Some(Body::Proc(p)) => match vm.heap.pr(p).body {
+                ProcBody::Code(code) => Ok(vm.parameters(code, true)),
+                _ => Ok(vm.arr(vec![])),
+            },
+            Some(Body::Writer(_) | Body::SetField(_)) => {
+                let s = vm.intern("unnamed");
+                let _ = s;
+                let req = vm.intern("req");
+                let row = vm.arr(vec![Value::sym(req)]);
+                Ok(vm.arr(vec![row]))
+            }
+            Some(Body::Reader(_) | Body::Field(_)) => Ok(vm.arr(vec![])),
+            Some(Body::Native(_, min, max)) => {
+                let mut rows = Vec::new();
+                let (req, opt, rest) = (vm.intern("req"), vm.intern("opt"), vm.intern("rest"));
+                if min == max {
+                    for _ in 0..min {
+                        rows.push(vm.arr(vec![Value::sym(req)]));
+                    }
+                } else if max < 0 || max > min {
+                    let _ = opt;
+                    rows.push(vm.arr(vec![Value::sym(rest)]));
+                }
+                Ok(vm.arr(rows))
+            }
+            _ => {
+                let rest = vm.intern("rest");
+                let row = vm.arr(vec![Value::sym(rest)]);
+                Ok(vm.arr(vec![row]))
+            }
+        }
+    }),
+    public("source_location", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        match vm.methods[d.id as usize].body {
+            Body::Ruby(code, _) => Ok(vm.location_pair(code.file, code.pos)),
+            Body::Proc(p) => match vm.heap.pr(p).body {
+                ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
+                _ => Ok(NIL),
+            },
+            _ => Ok(NIL),
+        }
+    }),
+    public("hash", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        // Aliases are equal, so the body and not the name is what counts.
+        let body = match vm.methods[d.id as usize].body {
+            Body::Native(f, ..) => f as usize as u64,
+            Body::Ruby(code, _) => std::ptr::from_ref(code) as usize as u64,
+            Body::Proc(p) => p.bits(),
+            _ => u64::from(d.id),
+        };
+        let x = (body << 12) ^ d.recv.bits();
+        Ok(Value::fix((x >> 3) as i64))
+    }),
+    public("==", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let d = method_data(vm, a)?;
+        let Some(e) = data(vm, o) else { return Ok(Value::bool(false)) };
+        let same = d.unbound == e.unbound
+            && d.recv == e.recv
+            && d.missing == e.missing
+            && vm.same_body(d.id, e.id)
+            && vm.methods[d.id as usize].owner == vm.methods[e.id as usize].owner;
+        Ok(Value::bool(same && d.class == e.class))
+    })
+    .also(&["eql?"]),
+    public("to_s", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        let kind = if d.unbound { "UnboundMethod" } else { "Method" };
+        let owner = vm.methods[d.id as usize].owner;
+        let name = vm.sym_str(d.name).into_owned();
+        let single = vm.classes[owner as usize].is_singleton();
+        let on = if single && !d.unbound {
+            format!("{}.", vm.inspect_string(d.recv)?)
+        } else {
+            let class = if d.unbound { owner } else { vm.real_class(d.recv) };
+            let own = vm.class_name(owner);
+            let cn = vm.class_name(class);
+            if class == owner { format!("{cn}#") } else { format!("{cn}({own})#") }
+        };
+        let params = vm.call_name(a.recv, "parameters", &[])?;
+        let params = vm.params_text(params);
+        let at = match vm.methods[d.id as usize].body {
+            Body::Ruby(code, _) => {
+                format!(" {}:{}", vm.path_of(code.file), vm.line_of(code.file, code.pos))
+            }
+            _ => String::new(),
+        };
+        Ok(vm.str(format!("#<{kind}: {on}{name}({params}){at}>")))
+    })
+    .also(&["inspect"]),
+    public("super_method", 0, 0, |vm, a| {
+        let d = method_data(vm, a)?;
+        let m = vm.methods[d.id as usize];
+        let class = if d.unbound { d.class } else { vm.class_of(d.recv) };
+        match vm.find_super(class, m.owner, m.orig) {
+            Some(id) => {
+                let owner = vm.methods[id as usize].owner;
+                let new = MethodData { id, owner, class: owner, ..d };
+                let class = vm.real_class(a.recv);
+                Ok(vm.new_obj(class, Ext::Method(Box::new(new))))
+            }
+            None => Ok(NIL),
+        }
+    }),
+];
+
 fn init_method(vm: &mut Vm) {
+    vm.natives(c::METHOD, METHOD_METHODS);
+    vm.natives(c::UNBOUND, UNBOUND_METHODS);
     for class in [c::METHOD, c::UNBOUND] {
         vm.classes[class as usize].alloc = crate::object::Alloc::None;
-        vm.def(class, "name", |vm, a| Ok(Value::sym(method_data(vm, a)?.name)), 0, 0);
-        vm.def(
-            class,
-            "owner",
-            |vm, a| {
-                let d = method_data(vm, a)?;
-                let owner = if d.missing { d.owner } else { vm.methods[d.id as usize].owner };
-                Ok(Value::class(owner))
-            },
-            0,
-            0,
-        );
-        vm.def(
-            class,
-            "original_name",
-            |vm, a| {
-                let d = method_data(vm, a)?;
-                Ok(Value::sym(vm.methods[d.id as usize].orig))
-            },
-            0,
-            0,
-        );
-        vm.def(
-            class,
-            "arity",
-            |vm, a| {
-                let d = method_data(vm, a)?;
-                if d.missing {
-                    return Ok(Value::fix(-1));
-                }
-                Ok(Value::fix(vm.method_arity(d.id)))
-            },
-            0,
-            0,
-        );
-        vm.def(
-            class,
-            "parameters",
-            |vm, a| {
-                let d = method_data(vm, a)?;
-                let body = if d.missing { None } else { Some(vm.methods[d.id as usize].body) };
-                match body {
-                    Some(Body::Ruby(code, _)) => Ok(vm.parameters(code, true)),
-                    Some(Body::Proc(p)) => match vm.heap.pr(p).body {
-                        ProcBody::Code(code) => Ok(vm.parameters(code, true)),
-                        _ => Ok(vm.arr(vec![])),
-                    },
-                    Some(Body::Writer(_) | Body::SetField(_)) => {
-                        let s = vm.intern("unnamed");
-                        let _ = s;
-                        let req = vm.intern("req");
-                        let row = vm.arr(vec![Value::sym(req)]);
-                        Ok(vm.arr(vec![row]))
-                    }
-                    Some(Body::Reader(_) | Body::Field(_)) => Ok(vm.arr(vec![])),
-                    Some(Body::Native(_, min, max)) => {
-                        let mut rows = Vec::new();
-                        let (req, opt, rest) =
-                            (vm.intern("req"), vm.intern("opt"), vm.intern("rest"));
-                        if min == max {
-                            for _ in 0..min {
-                                rows.push(vm.arr(vec![Value::sym(req)]));
-                            }
-                        } else if max < 0 || max > min {
-                            let _ = opt;
-                            rows.push(vm.arr(vec![Value::sym(rest)]));
-                        }
-                        Ok(vm.arr(rows))
-                    }
-                    _ => {
-                        let rest = vm.intern("rest");
-                        let row = vm.arr(vec![Value::sym(rest)]);
-                        Ok(vm.arr(vec![row]))
-                    }
-                }
-            },
-            0,
-            0,
-        );
-        vm.def(
-            class,
-            "source_location",
-            |vm, a| {
-                let d = method_data(vm, a)?;
-                match vm.methods[d.id as usize].body {
-                    Body::Ruby(code, _) => Ok(vm.location_pair(code.file, code.pos)),
-                    Body::Proc(p) => match vm.heap.pr(p).body {
-                        ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
-                        _ => Ok(NIL),
-                    },
-                    _ => Ok(NIL),
-                }
-            },
-            0,
-            0,
-        );
-        vm.def(
-            class,
-            "hash",
-            |vm, a| {
-                let d = method_data(vm, a)?;
-                // Aliases are equal, so the body and not the name is what counts.
-                let body = match vm.methods[d.id as usize].body {
-                    Body::Native(f, ..) => f as usize as u64,
-                    Body::Ruby(code, _) => std::ptr::from_ref(code) as usize as u64,
-                    Body::Proc(p) => p.bits(),
-                    _ => u64::from(d.id),
-                };
-                let x = (body << 12) ^ d.recv.bits();
-                Ok(Value::fix((x >> 3) as i64))
-            },
-            0,
-            0,
-        );
-        for name in ["==", "eql?"] {
-            vm.def(
-                class,
-                name,
-                |vm, a| {
-                    let o = vm.arg(a, 0);
-                    let d = method_data(vm, a)?;
-                    let Some(e) = data(vm, o) else { return Ok(Value::bool(false)) };
-                    let same = d.unbound == e.unbound
-                        && d.recv == e.recv
-                        && d.missing == e.missing
-                        && vm.same_body(d.id, e.id)
-                        && vm.methods[d.id as usize].owner == vm.methods[e.id as usize].owner;
-                    Ok(Value::bool(same && d.class == e.class))
-                },
-                1,
-                1,
-            );
-        }
-        for name in ["to_s", "inspect"] {
-            vm.def(
-                class,
-                name,
-                |vm, a| {
-                    let d = method_data(vm, a)?;
-                    let kind = if d.unbound { "UnboundMethod" } else { "Method" };
-                    let owner = vm.methods[d.id as usize].owner;
-                    let name = vm.sym_str(d.name).into_owned();
-                    let single = vm.classes[owner as usize].is_singleton();
-                    let on = if single && !d.unbound {
-                        format!("{}.", vm.inspect_string(d.recv)?)
-                    } else {
-                        let class = if d.unbound { owner } else { vm.real_class(d.recv) };
-                        let own = vm.class_name(owner);
-                        let cn = vm.class_name(class);
-                        if class == owner { format!("{cn}#") } else { format!("{cn}({own})#") }
-                    };
-                    let params = vm.call_name(a.recv, "parameters", &[])?;
-                    let params = vm.params_text(params);
-                    let at = match vm.methods[d.id as usize].body {
-                        Body::Ruby(code, _) => format!(
-                            " {}:{}",
-                            vm.path_of(code.file),
-                            vm.line_of(code.file, code.pos)
-                        ),
-                        _ => String::new(),
-                    };
-                    Ok(vm.str(format!("#<{kind}: {on}{name}({params}){at}>")))
-                },
-                0,
-                0,
-            );
-        }
-        vm.def(
-            class,
-            "super_method",
-            |vm, a| {
-                let d = method_data(vm, a)?;
-                let m = vm.methods[d.id as usize];
-                let class = if d.unbound { d.class } else { vm.class_of(d.recv) };
-                match vm.find_super(class, m.owner, m.orig) {
-                    Some(id) => {
-                        let owner = vm.methods[id as usize].owner;
-                        let new = MethodData { id, owner, class: owner, ..d };
-                        let class = vm.real_class(a.recv);
-                        Ok(vm.new_obj(class, Ext::Method(Box::new(new))))
-                    }
-                    None => Ok(NIL),
-                }
-            },
-            0,
-            0,
-        );
+        vm.natives(class, BOTH_METHODS);
     }
-    let m = c::METHOD;
-    for name in ["call", "()", "===", "[]"] {
-        vm.def(
-            m,
-            name,
-            |vm, a| {
-                let args = vm.args(a);
-                vm.call_method_object(a.recv, &args, a.block, a.kw)
-            },
-            0,
-            -1,
-        );
-    }
-    vm.def(m, "receiver", |vm, a| Ok(method_data(vm, a)?.recv), 0, 0);
-    vm.def(
-        m,
-        "unbind",
-        |vm, a| {
-            let d = method_data(vm, a)?;
-            let class = vm.class_of(d.recv);
-            let new = MethodData { recv: NIL, unbound: true, class, ..d };
-            Ok(vm.new_obj(c::UNBOUND, Ext::Method(Box::new(new))))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        m,
-        "to_proc",
-        |vm, a| {
-            let stub = vm.native_proc_stub();
-            let mut p = vm.heap.pr(stub).clone();
-            p.body = ProcBody::Method(a.recv);
-            p.lambda = true;
-            p.escaped = true;
-            Ok(vm.heap.proc_(p))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        m,
-        "curry",
-        |vm, a| {
-            let p = vm.call_name(a.recv, "to_proc", &[])?;
-            let args = vm.args(a);
-            vm.call_name(p, "curry", &args)
-        },
-        0,
-        1,
-    );
-    vm.def(m, ">>", |vm, a| compose(vm, a, true), 1, 1);
-    vm.def(m, "<<", |vm, a| compose(vm, a, false), 1, 1);
-    vm.def(
-        c::UNBOUND,
-        "bind",
-        |vm, a| {
-            let d = method_data(vm, a)?;
-            let recv = vm.arg(a, 0);
-            check_bind(vm, &d, recv)?;
-            let class = vm.class_of(recv);
-            let new = MethodData { recv, unbound: false, class, ..d };
-            Ok(vm.new_obj(c::METHOD, Ext::Method(Box::new(new))))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        c::UNBOUND,
-        "bind_call",
-        |vm, a| {
-            let d = method_data(vm, a)?;
-            let args = vm.args(a);
-            check_bind(vm, &d, args[0])?;
-            let start = vm.stack.len();
-            vm.stack.extend_from_slice(&args[1..]);
-            vm.invoke(d.id, args[0], d.name, start, a.block, a.kw)
-        },
-        1,
-        -1,
-    );
 }
 
 fn check_bind(vm: &mut Vm, d: &MethodData, recv: Value) -> Res<()> {

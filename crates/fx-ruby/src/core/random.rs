@@ -1,6 +1,7 @@
 //! Random numbers: the Mersenne Twister that Ruby uses, so that seeds mean the same.
 
 use crate::heap::Ext;
+use crate::natives::{Native, on_class, private, public};
 use crate::object::c;
 use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Res, Vm};
@@ -225,146 +226,94 @@ impl Vm {
 }
 
 /// Generators of Random objects live in a table keyed by the object's variable.
+const METHODS: &[Native] = &[
+    private("initialize", 0, 1, |vm, a| {
+        let seed = match vm.opt(a, 0) {
+            Some(v) => v,
+            None => {
+                let s = vm.fresh_seed();
+                vm.int128(i128::from(s))
+            }
+        };
+        let iv = vm.intern("@__seed");
+        let seed = vm.to_int_value(seed)?;
+        vm.ivar_set(a.recv, iv, seed);
+        let s = seed_of(vm, seed)?;
+        let mt = if seed.is_big() && vm.heap.big_of(seed).digits.len() > 2 {
+            Mt::of_words(&vm.heap.big_of(seed).digits.clone(), s)
+        } else {
+            Mt::new(s)
+        };
+        save(vm, a.recv, &mt);
+        Ok(NIL)
+    }),
+    public("seed", 0, 0, |vm, a| {
+        let iv = vm.intern("@__seed");
+        Ok(vm.ivar_get(a.recv, iv).unwrap_or(NIL))
+    }),
+    public("rand", 0, 1, |vm, a| {
+        let mut g = load(vm, a.recv);
+        let arg = vm.opt(a, 0);
+        if arg == Some(NIL) {
+            return vm.arg_error("invalid argument - nil");
+        }
+        let v = draw(vm, arg, &mut g, true);
+        save(vm, a.recv, &g);
+        v
+    }),
+    public("bytes", 1, 1, |vm, a| {
+        let n = vm.arg(a, 0);
+        let n = vm.to_int(n)?.max(0) as usize;
+        vm.reserve(n)?;
+        let mut g = load(vm, a.recv);
+        let mut out = Vec::with_capacity(n + 4);
+        while out.len() < n {
+            out.extend_from_slice(&g.next32().to_le_bytes());
+        }
+        out.truncate(n);
+        save(vm, a.recv, &g);
+        Ok(vm.str_enc(out, crate::encoding::BINARY))
+    }),
+    public("==", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if !vm.is_a(o, c::RANDOM) {
+            return Ok(Value::bool(false));
+        }
+        let (x, y) = (load(vm, a.recv), load(vm, o));
+        Ok(Value::bool(x.state == y.state && x.at == y.at))
+    }),
+    on_class("rand", 0, 1, |vm, a| {
+        let mut g = std::mem::replace(&mut vm.rng, Mt::new(0));
+        let arg = vm.opt(a, 0);
+        let v = draw(vm, arg, &mut g, true);
+        vm.rng = g;
+        v
+    }),
+    on_class("srand", 0, 1, srand),
+    on_class("new_seed", 0, 0, |vm, _| {
+        let s = vm.random_bytes(16);
+        let mut big = crate::bignum::Big::default();
+        for b in s {
+            big = big.shl(8).add(&crate::bignum::Big::from_i64(i64::from(b)));
+        }
+        Ok(vm.heap.big(big))
+    }),
+    on_class("seed", 0, 0, |vm, _| {
+        let s = vm.rng.seed;
+        Ok(vm.int128(i128::from(s)))
+    }),
+    on_class("urandom", 1, 1, |vm, a| {
+        let n = vm.arg(a, 0);
+        let n = vm.to_int(n)?.max(0) as usize;
+        vm.reserve(n)?;
+        let b = vm.random_bytes(n);
+        Ok(vm.str_enc(b, crate::encoding::BINARY))
+    })
+    .also(&["bytes"]),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
-    let r = c::RANDOM;
-    vm.def_private(
-        r,
-        "initialize",
-        |vm, a| {
-            let seed = match vm.opt(a, 0) {
-                Some(v) => v,
-                None => {
-                    let s = vm.fresh_seed();
-                    vm.int128(i128::from(s))
-                }
-            };
-            let iv = vm.intern("@__seed");
-            let seed = vm.to_int_value(seed)?;
-            vm.ivar_set(a.recv, iv, seed);
-            let s = seed_of(vm, seed)?;
-            let mt = if seed.is_big() && vm.heap.big_of(seed).digits.len() > 2 {
-                Mt::of_words(&vm.heap.big_of(seed).digits.clone(), s)
-            } else {
-                Mt::new(s)
-            };
-            save(vm, a.recv, &mt);
-            Ok(NIL)
-        },
-        0,
-        1,
-    );
-    vm.def(
-        r,
-        "seed",
-        |vm, a| {
-            let iv = vm.intern("@__seed");
-            Ok(vm.ivar_get(a.recv, iv).unwrap_or(NIL))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        r,
-        "rand",
-        |vm, a| {
-            let mut g = load(vm, a.recv);
-            let arg = vm.opt(a, 0);
-            if arg == Some(NIL) {
-                return vm.arg_error("invalid argument - nil");
-            }
-            let v = draw(vm, arg, &mut g, true);
-            save(vm, a.recv, &g);
-            v
-        },
-        0,
-        1,
-    );
-    vm.def(
-        r,
-        "bytes",
-        |vm, a| {
-            let n = vm.arg(a, 0);
-            let n = vm.to_int(n)?.max(0) as usize;
-            vm.reserve(n)?;
-            let mut g = load(vm, a.recv);
-            let mut out = Vec::with_capacity(n + 4);
-            while out.len() < n {
-                out.extend_from_slice(&g.next32().to_le_bytes());
-            }
-            out.truncate(n);
-            save(vm, a.recv, &g);
-            Ok(vm.str_enc(out, crate::encoding::BINARY))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        r,
-        "==",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            if !vm.is_a(o, c::RANDOM) {
-                return Ok(Value::bool(false));
-            }
-            let (x, y) = (load(vm, a.recv), load(vm, o));
-            Ok(Value::bool(x.state == y.state && x.at == y.at))
-        },
-        1,
-        1,
-    );
-    vm.def_single(
-        r,
-        "rand",
-        |vm, a| {
-            let mut g = std::mem::replace(&mut vm.rng, Mt::new(0));
-            let arg = vm.opt(a, 0);
-            let v = draw(vm, arg, &mut g, true);
-            vm.rng = g;
-            v
-        },
-        0,
-        1,
-    );
-    vm.def_single(r, "srand", srand, 0, 1);
-    vm.def_single(
-        r,
-        "new_seed",
-        |vm, _| {
-            let s = vm.random_bytes(16);
-            let mut big = crate::bignum::Big::default();
-            for b in s {
-                big = big.shl(8).add(&crate::bignum::Big::from_i64(i64::from(b)));
-            }
-            Ok(vm.heap.big(big))
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        r,
-        "seed",
-        |vm, _| {
-            let s = vm.rng.seed;
-            Ok(vm.int128(i128::from(s)))
-        },
-        0,
-        0,
-    );
-    for name in ["urandom", "bytes"] {
-        vm.def_single(
-            r,
-            name,
-            |vm, a| {
-                let n = vm.arg(a, 0);
-                let n = vm.to_int(n)?.max(0) as usize;
-                vm.reserve(n)?;
-                let b = vm.random_bytes(n);
-                Ok(vm.str_enc(b, crate::encoding::BINARY))
-            },
-            1,
-            1,
-        );
-    }
+    vm.natives(c::RANDOM, METHODS);
     let _ = Ext::None;
 }
 

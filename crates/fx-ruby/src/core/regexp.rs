@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::encoding as e;
 use crate::heap::{COPIED, Ext, MatchData, READ, RRegex};
+use crate::natives::{Native, on_class, private, public};
 use crate::object::{Alloc, c};
 use crate::regex::{Groups, Program};
 use crate::value::{FALSE, NIL, TRUE, Value};
@@ -400,9 +401,224 @@ fn subject(vm: &mut Vm, v: Value) -> Res<Option<Value>> {
     vm.to_str(v).map(Some)
 }
 
+const METHODS: &[Native] = &[
+    private("initialize", 1, 3, |vm, mut a| {
+        let _ = vm.take_kw(&mut a);
+        if vm.heap.regexes[a.recv.index()].frozen {
+            return vm.frozen_error(a.recv);
+        }
+        if vm.heap.regexes[a.recv.index()].prog.is_some() {
+            return vm.type_error("already initialized regexp");
+        }
+        let src = vm.arg(a, 0);
+        let (source, mut flags, enc) = if src.is_regex() {
+            let r = &vm.heap.regexes[src.index()];
+            (r.source.to_vec(), r.flags, r.enc)
+        } else {
+            let s = vm.to_str(src)?;
+            (vm.bytes(s).to_vec(), 0, vm.heap.str(s).enc)
+        };
+        if let Some(o) = vm.opt(a, 1) {
+            if src.is_regex() {
+                vm.warn("warning: flags ignored\n")?;
+            } else if let Some(i) = o.fixnum() {
+                flags = i as u32 & 0x37
+            } else if o.is_str() {
+                for b in vm.bytes(o).to_vec() {
+                    match b {
+                        b'i' => flags |= 1,
+                        b'x' => flags |= 2,
+                        b'm' => flags |= 4,
+                        _ => {
+                            let t = vm.text(o);
+                            return vm.arg_error(format!("unknown regexp option: {t}"));
+                        }
+                    }
+                }
+            } else if o.truthy() {
+                flags |= 1
+            }
+        }
+        let v = vm.new_regex(&source, flags, enc)?;
+        let (p, src, enc) = {
+            let r = &vm.heap.regexes[v.index()];
+            (r.prog.clone(), r.source.clone(), r.enc)
+        };
+        let me = &mut vm.heap.regexes[a.recv.index()];
+        me.prog = p;
+        me.source = src;
+        me.enc = enc;
+        me.flags = flags;
+        me.frozen = false;
+        Ok(NIL)
+    }),
+    on_class("escape", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        let Some(s) = subject(vm, v)? else {
+            return vm.type_error("no implicit conversion of nil into String");
+        };
+        let b = escape(vm.bytes(s));
+        let plain = b.is_ascii() && e::ascii_compatible(vm.heap.str(s).enc);
+        if plain { Ok(vm.ascii(b)) } else { Ok(vm.like(s, b)) }
+    })
+    .also(&["quote"]),
+    on_class("last_match", 0, 1, |vm, a| {
+        let m = vm.last_match;
+        match vm.opt(a, 0) {
+            Some(i) => vm.match_ref(m, i),
+            None => Ok(m),
+        }
+    }),
+    on_class("try_convert", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        if v.is_regex() {
+            return Ok(v);
+        }
+        let s = vm.intern("to_regexp");
+        match vm.try_send(v, s, &[])? {
+            Some(r) if r.is_regex() || r.is_nil() => Ok(r),
+            Some(r) => {
+                let (x, y) = (vm.type_name(v), vm.type_name(r));
+                vm.type_error(format!("can't convert {x} to Regexp ({x}#to_regexp gives {y})"))
+            }
+            None => Ok(NIL),
+        }
+    }),
+    on_class("timeout", 0, 0, |_, _| Ok(NIL)),
+    on_class("linear_time?", 1, 3, |_, _| Ok(TRUE)),
+    public("source", 0, 0, |vm, a| {
+        let r = &vm.heap.regexes[a.recv.index()];
+        let (s, enc) = (r.source.to_vec(), r.enc);
+        let out = String::from_utf8_lossy(&s).contains("\\/");
+        let s = if out { String::from_utf8_lossy(&s).replace("\\/", "/").into_bytes() } else { s };
+        Ok(vm.str_enc(s, enc))
+    }),
+    public("options", 0, 0, |vm, a| {
+        let r = &vm.heap.regexes[a.recv.index()];
+        let f = r.flags | if r.enc == e::ASCII { 0 } else { 16 };
+        Ok(Value::fix(i64::from(f)))
+    }),
+    public("casefold?", 0, 0, |vm, a| {
+        Ok(Value::bool(vm.heap.regexes[a.recv.index()].flags & 1 != 0))
+    }),
+    public("fixed_encoding?", 0, 0, |vm, a| {
+        let r = &vm.heap.regexes[a.recv.index()];
+        Ok(Value::bool(r.enc != e::ASCII))
+    }),
+    public("encoding", 0, 0, |vm, a| {
+        let enc = vm.heap.regexes[a.recv.index()].enc;
+        vm.encoding_object(enc)
+    }),
+    public("to_s", 0, 0, |vm, a| {
+        let r = &vm.heap.regexes[a.recv.index()];
+        let t = notation::with_options(&r.source, r.flags, r.enc == e::BINARY);
+        Ok(vm.str(t))
+    }),
+    public("inspect", 0, 0, |vm, a| {
+        let r = &vm.heap.regexes[a.recv.index()];
+        let out = notation::between_slashes(&r.source);
+        let n = if r.flags & 32 != 0 { "n" } else { "" };
+        let t = format!("/{out}/{}{n}", notation::options(r.flags));
+        Ok(vm.str(t))
+    }),
+    public("==", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if !o.is_regex() {
+            return Ok(FALSE);
+        }
+        let (x, y) = (&vm.heap.regexes[a.recv.index()], &vm.heap.regexes[o.index()]);
+        let same = x.source == y.source && x.flags & 7 == y.flags & 7 && x.enc == y.enc;
+        Ok(Value::bool(same))
+    })
+    .also(&["eql?"]),
+    public("hash", 0, 0, |vm, a| {
+        let s = vm.heap.regexes[a.recv.index()].source.to_vec();
+        let f = vm.heap.regexes[a.recv.index()].flags;
+        let v = vm.str(s);
+        Ok(Value::fix((vm.hash_of(v)? >> 3) as i64 ^ i64::from(f & 7)))
+    }),
+    public("=~", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        let Some(s) = subject(vm, v)? else {
+            vm.last_match = NIL;
+            return Ok(NIL);
+        };
+        let m = vm.regex_match(a.recv, s, 0)?;
+        Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) })
+    }),
+    public("===", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        let s = if v.is_str() {
+            v
+        } else if v.is_sym() {
+            match subject(vm, v)? {
+                Some(s) => s,
+                None => return Ok(FALSE),
+            }
+        } else {
+            match vm.check_str(v)? {
+                Some(s) => s,
+                None => {
+                    vm.last_match = NIL;
+                    return Ok(FALSE);
+                }
+            }
+        };
+        Ok(Value::bool(!vm.regex_match(a.recv, s, 0)?.is_nil()))
+    }),
+    public("~", 0, 0, |vm, a| {
+        let l = vm.last_line;
+        if !l.is_str() {
+            vm.last_match = NIL;
+            return Ok(NIL);
+        }
+        let m = vm.regex_match(a.recv, l, 0)?;
+        Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) })
+    }),
+    public("match", 1, 2, |vm, a| {
+        let v = vm.arg(a, 0);
+        let Some(s) = subject(vm, v)? else {
+            vm.last_match = NIL;
+            return Ok(NIL);
+        };
+        let Some(at) = start_at(vm, a, s)? else {
+            vm.last_match = NIL;
+            return Ok(NIL);
+        };
+        let m = vm.regex_match(a.recv, s, at)?;
+        if !m.is_nil() && !a.block.is_nil() {
+            return vm.open_call(a).yield1(a.block, m);
+        }
+        Ok(m)
+    }),
+    public("match?", 1, 2, |vm, a| {
+        let v = vm.arg(a, 0);
+        let Some(s) = subject(vm, v)? else { return Ok(FALSE) };
+        let Some(at) = start_at(vm, a, s)? else { return Ok(FALSE) };
+        Ok(Value::bool(vm.regex_search(a.recv, s, at)?.is_some()))
+    }),
+    public("names", 0, 0, |vm, a| {
+        let p = vm.program(a.recv)?;
+        let l = p.names.iter().map(|(n, _)| vm.str(n.as_bytes())).collect();
+        Ok(vm.arr(l))
+    }),
+    public("named_captures", 0, 0, |vm, a| {
+        let p = vm.program(a.recv)?;
+        let h = vm.hash();
+        for (name, list) in &p.names {
+            let key = vm.str(name.as_bytes());
+            let l = list.iter().map(|i| Value::fix(*i as i64)).collect();
+            let l = vm.arr(l);
+            vm.hash_set(h, key, l)?;
+        }
+        Ok(h)
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::REGEXP;
     vm.classes[k as usize].alloc = Alloc::Regexp;
+    vm.natives(c::REGEXP, METHODS);
     for (name, i) in [
         ("IGNORECASE", 1),
         ("EXTENDED", 2),
@@ -413,338 +629,6 @@ pub(crate) fn init(vm: &mut Vm) {
         let s = vm.intern(name);
         vm.const_set(k, s, Value::fix(i));
     }
-    vm.def_private(
-        k,
-        "initialize",
-        |vm, mut a| {
-            let _ = vm.take_kw(&mut a);
-            if vm.heap.regexes[a.recv.index()].frozen {
-                return vm.frozen_error(a.recv);
-            }
-            if vm.heap.regexes[a.recv.index()].prog.is_some() {
-                return vm.type_error("already initialized regexp");
-            }
-            let src = vm.arg(a, 0);
-            let (source, mut flags, enc) = if src.is_regex() {
-                let r = &vm.heap.regexes[src.index()];
-                (r.source.to_vec(), r.flags, r.enc)
-            } else {
-                let s = vm.to_str(src)?;
-                (vm.bytes(s).to_vec(), 0, vm.heap.str(s).enc)
-            };
-            if let Some(o) = vm.opt(a, 1) {
-                if src.is_regex() {
-                    vm.warn("warning: flags ignored\n")?;
-                } else if let Some(i) = o.fixnum() {
-                    flags = i as u32 & 0x37
-                } else if o.is_str() {
-                    for b in vm.bytes(o).to_vec() {
-                        match b {
-                            b'i' => flags |= 1,
-                            b'x' => flags |= 2,
-                            b'm' => flags |= 4,
-                            _ => {
-                                let t = vm.text(o);
-                                return vm.arg_error(format!("unknown regexp option: {t}"));
-                            }
-                        }
-                    }
-                } else if o.truthy() {
-                    flags |= 1
-                }
-            }
-            let v = vm.new_regex(&source, flags, enc)?;
-            let (p, src, enc) = {
-                let r = &vm.heap.regexes[v.index()];
-                (r.prog.clone(), r.source.clone(), r.enc)
-            };
-            let me = &mut vm.heap.regexes[a.recv.index()];
-            me.prog = p;
-            me.source = src;
-            me.enc = enc;
-            me.flags = flags;
-            me.frozen = false;
-            Ok(NIL)
-        },
-        1,
-        3,
-    );
-    for name in ["escape", "quote"] {
-        vm.def_single(
-            k,
-            name,
-            |vm, a| {
-                let v = vm.arg(a, 0);
-                let Some(s) = subject(vm, v)? else {
-                    return vm.type_error("no implicit conversion of nil into String");
-                };
-                let b = escape(vm.bytes(s));
-                let plain = b.is_ascii() && e::ascii_compatible(vm.heap.str(s).enc);
-                if plain { Ok(vm.ascii(b)) } else { Ok(vm.like(s, b)) }
-            },
-            1,
-            1,
-        );
-    }
-    vm.def_single(
-        k,
-        "last_match",
-        |vm, a| {
-            let m = vm.last_match;
-            match vm.opt(a, 0) {
-                Some(i) => vm.match_ref(m, i),
-                None => Ok(m),
-            }
-        },
-        0,
-        1,
-    );
-    vm.def_single(
-        k,
-        "try_convert",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            if v.is_regex() {
-                return Ok(v);
-            }
-            let s = vm.intern("to_regexp");
-            match vm.try_send(v, s, &[])? {
-                Some(r) if r.is_regex() || r.is_nil() => Ok(r),
-                Some(r) => {
-                    let (x, y) = (vm.type_name(v), vm.type_name(r));
-                    vm.type_error(format!("can't convert {x} to Regexp ({x}#to_regexp gives {y})"))
-                }
-                None => Ok(NIL),
-            }
-        },
-        1,
-        1,
-    );
-    vm.def_single(k, "timeout", |_, _| Ok(NIL), 0, 0);
-    vm.def_single(k, "linear_time?", |_, _| Ok(TRUE), 1, 3);
-    vm.def(
-        k,
-        "source",
-        |vm, a| {
-            let r = &vm.heap.regexes[a.recv.index()];
-            let (s, enc) = (r.source.to_vec(), r.enc);
-            let out = String::from_utf8_lossy(&s).contains("\\/");
-            let s =
-                if out { String::from_utf8_lossy(&s).replace("\\/", "/").into_bytes() } else { s };
-            Ok(vm.str_enc(s, enc))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "options",
-        |vm, a| {
-            let r = &vm.heap.regexes[a.recv.index()];
-            let f = r.flags | if r.enc == e::ASCII { 0 } else { 16 };
-            Ok(Value::fix(i64::from(f)))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "casefold?",
-        |vm, a| Ok(Value::bool(vm.heap.regexes[a.recv.index()].flags & 1 != 0)),
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "fixed_encoding?",
-        |vm, a| {
-            let r = &vm.heap.regexes[a.recv.index()];
-            Ok(Value::bool(r.enc != e::ASCII))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "encoding",
-        |vm, a| {
-            let enc = vm.heap.regexes[a.recv.index()].enc;
-            vm.encoding_object(enc)
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "to_s",
-        |vm, a| {
-            let r = &vm.heap.regexes[a.recv.index()];
-            let t = notation::with_options(&r.source, r.flags, r.enc == e::BINARY);
-            Ok(vm.str(t))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "inspect",
-        |vm, a| {
-            let r = &vm.heap.regexes[a.recv.index()];
-            let out = notation::between_slashes(&r.source);
-            let n = if r.flags & 32 != 0 { "n" } else { "" };
-            let t = format!("/{out}/{}{n}", notation::options(r.flags));
-            Ok(vm.str(t))
-        },
-        0,
-        0,
-    );
-    for name in ["==", "eql?"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let o = vm.arg(a, 0);
-                if !o.is_regex() {
-                    return Ok(FALSE);
-                }
-                let (x, y) = (&vm.heap.regexes[a.recv.index()], &vm.heap.regexes[o.index()]);
-                let same = x.source == y.source && x.flags & 7 == y.flags & 7 && x.enc == y.enc;
-                Ok(Value::bool(same))
-            },
-            1,
-            1,
-        );
-    }
-    vm.def(
-        k,
-        "hash",
-        |vm, a| {
-            let s = vm.heap.regexes[a.recv.index()].source.to_vec();
-            let f = vm.heap.regexes[a.recv.index()].flags;
-            let v = vm.str(s);
-            Ok(Value::fix((vm.hash_of(v)? >> 3) as i64 ^ i64::from(f & 7)))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "=~",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let Some(s) = subject(vm, v)? else {
-                vm.last_match = NIL;
-                return Ok(NIL);
-            };
-            let m = vm.regex_match(a.recv, s, 0)?;
-            Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) })
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "===",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let s = if v.is_str() {
-                v
-            } else if v.is_sym() {
-                match subject(vm, v)? {
-                    Some(s) => s,
-                    None => return Ok(FALSE),
-                }
-            } else {
-                match vm.check_str(v)? {
-                    Some(s) => s,
-                    None => {
-                        vm.last_match = NIL;
-                        return Ok(FALSE);
-                    }
-                }
-            };
-            Ok(Value::bool(!vm.regex_match(a.recv, s, 0)?.is_nil()))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "~",
-        |vm, a| {
-            let l = vm.last_line;
-            if !l.is_str() {
-                vm.last_match = NIL;
-                return Ok(NIL);
-            }
-            let m = vm.regex_match(a.recv, l, 0)?;
-            Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) })
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "match",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let Some(s) = subject(vm, v)? else {
-                vm.last_match = NIL;
-                return Ok(NIL);
-            };
-            let Some(at) = start_at(vm, a, s)? else {
-                vm.last_match = NIL;
-                return Ok(NIL);
-            };
-            let m = vm.regex_match(a.recv, s, at)?;
-            if !m.is_nil() && !a.block.is_nil() {
-                return vm.open_call(a).yield1(a.block, m);
-            }
-            Ok(m)
-        },
-        1,
-        2,
-    );
-    vm.def(
-        k,
-        "match?",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let Some(s) = subject(vm, v)? else { return Ok(FALSE) };
-            let Some(at) = start_at(vm, a, s)? else { return Ok(FALSE) };
-            Ok(Value::bool(vm.regex_search(a.recv, s, at)?.is_some()))
-        },
-        1,
-        2,
-    );
-    vm.def(
-        k,
-        "names",
-        |vm, a| {
-            let p = vm.program(a.recv)?;
-            let l = p.names.iter().map(|(n, _)| vm.str(n.as_bytes())).collect();
-            Ok(vm.arr(l))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "named_captures",
-        |vm, a| {
-            let p = vm.program(a.recv)?;
-            let h = vm.hash();
-            for (name, list) in &p.names {
-                let key = vm.str(name.as_bytes());
-                let l = list.iter().map(|i| Value::fix(*i as i64)).collect();
-                let l = vm.arr(l);
-                vm.hash_set(h, key, l)?;
-            }
-            Ok(h)
-        },
-        0,
-        0,
-    );
     match_data::init(vm);
 }
 

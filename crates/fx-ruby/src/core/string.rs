@@ -12,211 +12,290 @@ use std::cmp::Ordering;
 
 use crate::encoding as e;
 use crate::names as n;
+use crate::natives::{Native, on_class, private, public};
 use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Res, Vm};
 
 pub(crate) use index::range_bounds;
 
+const METHODS: &[Native] = &[
+    private("initialize", 0, 2, |vm, mut a| {
+        let kw = vm.take_kw(&mut a);
+        if let Some(v) = vm.opt(a, 0) {
+            vm.check_frozen(a.recv)?;
+            let v = vm.to_str(v)?;
+            let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
+            let me = vm.heap.str_mut(a.recv);
+            me.bytes = bytes;
+            me.enc = enc;
+        } else if vm.frozen(a.recv) {
+            return Ok(a.recv);
+        } else if kw.is_none() || vm.kw(kw, "encoding").is_none() {
+            vm.heap.str_mut(a.recv).enc = e::BINARY;
+        }
+        if let Some(enc) = vm.kw(kw, "encoding").filter(|v| !v.is_nil()) {
+            let enc = vm.to_encoding(enc)?;
+            vm.heap.str_mut(a.recv).enc = enc;
+        }
+        Ok(a.recv)
+    }),
+    public("initialize_copy", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        vm.check_frozen(a.recv)?;
+        let v = vm.to_str(v)?;
+        let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
+        let me = vm.heap.str_mut(a.recv);
+        me.bytes = bytes;
+        me.enc = enc;
+        Ok(a.recv)
+    })
+    .also(&["replace"]),
+    public("==", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if o.is_str() {
+            return Ok(Value::bool(vm.str_equal(a.recv, o)));
+        }
+        if o.is_obj() && vm.responds(o, n::TO_STR, false)? {
+            return Ok(Value::bool(vm.send(o, n::EQ, &[a.recv])?.truthy()));
+        }
+        Ok(FALSE)
+    })
+    .also(&["==="]),
+    public("eql?", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        Ok(Value::bool(o.is_str() && vm.str_equal(a.recv, o)))
+    }),
+    public("hash", 0, 0, |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64))),
+    public("<=>", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if !o.is_str() {
+            if o.is_obj() {
+                let r = vm.try_send(o, n::CMP, &[a.recv])?.unwrap_or(NIL);
+                if r.is_nil() {
+                    return Ok(NIL);
+                }
+                return vm.send(Value::fix(0), n::SUB, &[r]);
+            }
+            return Ok(NIL);
+        }
+        let ord = vm.bytes(a.recv).cmp(vm.bytes(o));
+        if ord == Ordering::Equal && !e::comparable(vm.heap.str(a.recv), vm.heap.str(o)) {
+            let (x, y) = (vm.heap.str(a.recv).enc, vm.heap.str(o).enc);
+            return Ok(Value::fix(if x > y { 1 } else { -1 }));
+        }
+        Ok(Value::fix(ord as i64))
+    }),
+    public("+", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let o = vm.to_str(o)?;
+        let enc = vm.compat(a.recv, o)?;
+        let mut bytes = Vec::with_capacity(vm.bytes(a.recv).len() + vm.bytes(o).len());
+        bytes.extend_from_slice(vm.bytes(a.recv));
+        bytes.extend_from_slice(vm.bytes(o));
+        Ok(vm.str_enc(bytes, enc))
+    }),
+    public("*", 1, 1, |vm, a| {
+        let times = vm.arg(a, 0);
+        let times = vm.to_int(times)?;
+        if times < 0 {
+            return vm.arg_error("negative argument");
+        }
+        let len = vm.bytes(a.recv).len();
+        let Some(total) = len.checked_mul(times as usize).filter(|t| *t < 1 << 40) else {
+            return vm.arg_error("argument too big");
+        };
+        vm.reserve(total)?;
+        let bytes = vm.bytes(a.recv).repeat(times as usize);
+        let enc = vm.heap.str(a.recv).enc;
+        Ok(vm.str_enc(bytes, enc))
+    }),
+    public("%", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let mut args = vec![a.recv];
+        match vm.check_ary(o)? {
+            Some(list) => args.extend(vm.heap.arr(list).clone()),
+            None => args.push(o),
+        }
+        vm.format(&args)
+    }),
+    public("<<", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        vm.append(a.recv, o)
+    }),
+    public("concat", 0, -1, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        let mut parts = Vec::new();
+        for v in vm.args(a) {
+            parts.push(if v == a.recv { vm.copy(v)? } else { v });
+        }
+        for v in parts {
+            vm.append(a.recv, v)?;
+        }
+        Ok(a.recv)
+    }),
+    public("length", 0, 0, |vm, a| Ok(Value::fix(e::count(vm.heap.str(a.recv)) as i64)))
+        .also(&["size"]),
+    public("bytesize", 0, 0, |vm, a| Ok(Value::fix(vm.bytes(a.recv).len() as i64))),
+    public("empty?", 0, 0, |vm, a| Ok(Value::bool(vm.bytes(a.recv).is_empty()))),
+    public("to_s", 0, 0, |vm, a| {
+        if vm.real_class(a.recv) == c::STRING {
+            return Ok(a.recv);
+        }
+        let (b, enc) = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);
+        Ok(vm.str_enc(b, enc))
+    })
+    .also(&["to_str"]),
+    public("inspect", 0, 0, |vm, a| {
+        let str_ = vm.heap.str(a.recv);
+        let t = inspect_bytes(&str_.bytes, str_.enc);
+        Ok(vm.str(t))
+    }),
+    public("dump", 0, 0, |vm, a| {
+        let t = dump_bytes(vm.bytes(a.recv), vm.heap.str(a.recv).enc);
+        let enc = vm.heap.str(a.recv).enc;
+        Ok(vm.str_enc(t, enc))
+    }),
+    public("reverse", 0, 0, |vm, a| {
+        let str_ = vm.heap.str(a.recv);
+        let enc = str_.enc;
+        let bytes: Vec<u8> = if e::single(str_) {
+            str_.bytes.iter().rev().copied().collect()
+        } else {
+            e::chars(&str_.bytes, enc)
+                .iter()
+                .rev()
+                .flat_map(|(x, y)| str_.bytes[*x..*y].to_vec())
+                .collect()
+        };
+        Ok(vm.str_enc(bytes, enc))
+    }),
+    public("chars", 0, 0, |vm, a| {
+        if !a.block.is_nil() {
+            let name = vm.intern("each_char");
+            return vm.open_call(a).send_full(a.recv, name, &[], a.block, false);
+        }
+        let list = vm.char_values(a.recv);
+        Ok(vm.arr(list))
+    }),
+    public("each_char", 0, 0, |vm, a| {
+        if a.block.is_nil() {
+            let size = Value::fix(e::count(vm.heap.str(a.recv)) as i64);
+            return vm.enumerator_sized(a, size);
+        }
+        let held = vm.hold_call(a);
+        let chars = vm.char_values(a.recv);
+        let list = vm.arr(chars);
+        vm.hold(list);
+        let mut i = 0;
+        while let Some(v) = vm.heap.arr(list).get(i).copied() {
+            vm.open(held).yield1(a.block, v)?;
+            i += 1;
+        }
+        Ok(a.recv)
+    }),
+    public("bytes", 0, 0, |vm, a| {
+        let list = vm.bytes(a.recv).iter().map(|b| Value::fix(i64::from(*b))).collect();
+        Ok(vm.arr(list))
+    }),
+    public("getbyte", 1, 1, |vm, a| {
+        let i = vm.arg(a, 0);
+        let i = vm.to_int(i)?;
+        let b = vm.bytes(a.recv);
+        let i = if i < 0 { i + b.len() as i64 } else { i };
+        Ok(usize::try_from(i)
+            .ok()
+            .and_then(|i| b.get(i))
+            .map_or(NIL, |b| Value::fix(i64::from(*b))))
+    }),
+    public("setbyte", 2, 2, |vm, a| {
+        let (i, v) = (vm.arg(a, 0), vm.arg(a, 1));
+        let (i, v) = (vm.to_int(i)?, vm.to_int(v)?);
+        vm.check_frozen(a.recv)?;
+        let len = vm.bytes(a.recv).len() as i64;
+        if i < -len || i >= len {
+            return vm.fail(c::INDEX_ERROR, format!("index {i} out of string"));
+        }
+        let at = if i < 0 { i + len } else { i } as usize;
+        vm.heap.str_mut(a.recv).bytes.to_mut()[at] = v as u8;
+        Ok(Value::fix(v))
+    }),
+    public("codepoints", 0, 0, |vm, a| {
+        let str_ = vm.heap.str(a.recv);
+        let enc = str_.enc;
+        let bytes = str_.bytes.to_vec();
+        let mut out = Vec::new();
+        for (x, y) in e::chars(&bytes, enc) {
+            match e::codepoint(&bytes[x..y], enc) {
+                Some(cp) => out.push(Value::fix(i64::from(cp))),
+                None => {
+                    return vm.arg_error(format!("invalid byte sequence in {}", e::name(enc)));
+                }
+            }
+        }
+        Ok(vm.arr(out))
+    }),
+    public("ord", 0, 0, |vm, a| {
+        let str_ = vm.heap.str(a.recv);
+        if str_.bytes.is_empty() {
+            return vm.arg_error("empty string");
+        }
+        match e::codepoint(&str_.bytes, str_.enc) {
+            Some(cp) => Ok(Value::fix(i64::from(cp))),
+            None => {
+                let n = e::name(str_.enc);
+                vm.arg_error(format!("invalid byte sequence in {n}"))
+            }
+        }
+    }),
+    public("__lines", 0, 2, lines),
+    public("__chomp", 0, 1, |vm, a| {
+        let sep = vm.opt(a, 0);
+        let b = vm.bytes(a.recv).to_vec();
+        let cut: &[u8] = match sep {
+            None => chomp(&b, None),
+            Some(v) if v.is_nil() => &b,
+            Some(v) => {
+                let v = vm.to_str(v)?;
+                let sep = vm.bytes(v).to_vec();
+                let l = chomp(&b, Some(&sep)).len();
+                &b[..l]
+            }
+        };
+        let enc = vm.heap.str(a.recv).enc;
+        Ok(vm.str_enc(cut, enc))
+    }),
+    public("freeze", 0, 0, |vm, a| {
+        vm.freeze(a.recv);
+        Ok(a.recv)
+    }),
+    public("+@", 0, 0, |vm, a| if vm.frozen(a.recv) { vm.dup(a.recv) } else { Ok(a.recv) }),
+    public("-@", 0, 0, |vm, a| {
+        if vm.frozen(a.recv) && vm.real_class(a.recv) != c::STRING {
+            return Ok(a.recv);
+        }
+        let key = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);
+        if let Some(v) = vm.fstrings.get(&key) {
+            return Ok(*v);
+        }
+        let v = if vm.frozen(a.recv) { a.recv } else { vm.copy(a.recv)? };
+        vm.freeze(v);
+        vm.fstrings.insert(key, v);
+        Ok(v)
+    })
+    .also(&["dedup"]),
+    public("crypt", 1, 1, crypt::crypt),
+    public("unpack", 1, 2, crate::core::pack::unpack),
+    on_class("try_convert", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        Ok(vm.check_str(v)?.unwrap_or(NIL))
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let s = c::STRING;
     vm.classes[s as usize].alloc = Alloc::String;
-    vm.def_private(
-        s,
-        "initialize",
-        |vm, mut a| {
-            let kw = vm.take_kw(&mut a);
-            if let Some(v) = vm.opt(a, 0) {
-                vm.check_frozen(a.recv)?;
-                let v = vm.to_str(v)?;
-                let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
-                let me = vm.heap.str_mut(a.recv);
-                me.bytes = bytes;
-                me.enc = enc;
-            } else if vm.frozen(a.recv) {
-                return Ok(a.recv);
-            } else if kw.is_none() || vm.kw(kw, "encoding").is_none() {
-                vm.heap.str_mut(a.recv).enc = e::BINARY;
-            }
-            if let Some(enc) = vm.kw(kw, "encoding").filter(|v| !v.is_nil()) {
-                let enc = vm.to_encoding(enc)?;
-                vm.heap.str_mut(a.recv).enc = enc;
-            }
-            Ok(a.recv)
-        },
-        0,
-        2,
-    );
-    for name in ["initialize_copy", "replace"] {
-        vm.def(
-            s,
-            name,
-            |vm, a| {
-                let v = vm.arg(a, 0);
-                vm.check_frozen(a.recv)?;
-                let v = vm.to_str(v)?;
-                let (bytes, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
-                let me = vm.heap.str_mut(a.recv);
-                me.bytes = bytes;
-                me.enc = enc;
-                Ok(a.recv)
-            },
-            1,
-            1,
-        );
-    }
-    for name in ["==", "==="] {
-        vm.def(
-            s,
-            name,
-            |vm, a| {
-                let o = vm.arg(a, 0);
-                if o.is_str() {
-                    return Ok(Value::bool(vm.str_equal(a.recv, o)));
-                }
-                if o.is_obj() && vm.responds(o, n::TO_STR, false)? {
-                    return Ok(Value::bool(vm.send(o, n::EQ, &[a.recv])?.truthy()));
-                }
-                Ok(FALSE)
-            },
-            1,
-            1,
-        );
-    }
-    vm.def(
-        s,
-        "eql?",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            Ok(Value::bool(o.is_str() && vm.str_equal(a.recv, o)))
-        },
-        1,
-        1,
-    );
-    vm.def(s, "hash", |vm, a| Ok(Value::fix((vm.hash_of(a.recv)? >> 3) as i64)), 0, 0);
-    vm.def(
-        s,
-        "<=>",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            if !o.is_str() {
-                if o.is_obj() {
-                    let r = vm.try_send(o, n::CMP, &[a.recv])?.unwrap_or(NIL);
-                    if r.is_nil() {
-                        return Ok(NIL);
-                    }
-                    return vm.send(Value::fix(0), n::SUB, &[r]);
-                }
-                return Ok(NIL);
-            }
-            let ord = vm.bytes(a.recv).cmp(vm.bytes(o));
-            if ord == Ordering::Equal && !e::comparable(vm.heap.str(a.recv), vm.heap.str(o)) {
-                let (x, y) = (vm.heap.str(a.recv).enc, vm.heap.str(o).enc);
-                return Ok(Value::fix(if x > y { 1 } else { -1 }));
-            }
-            Ok(Value::fix(ord as i64))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "+",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let o = vm.to_str(o)?;
-            let enc = vm.compat(a.recv, o)?;
-            let mut bytes = Vec::with_capacity(vm.bytes(a.recv).len() + vm.bytes(o).len());
-            bytes.extend_from_slice(vm.bytes(a.recv));
-            bytes.extend_from_slice(vm.bytes(o));
-            Ok(vm.str_enc(bytes, enc))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "*",
-        |vm, a| {
-            let times = vm.arg(a, 0);
-            let times = vm.to_int(times)?;
-            if times < 0 {
-                return vm.arg_error("negative argument");
-            }
-            let len = vm.bytes(a.recv).len();
-            let Some(total) = len.checked_mul(times as usize).filter(|t| *t < 1 << 40) else {
-                return vm.arg_error("argument too big");
-            };
-            vm.reserve(total)?;
-            let bytes = vm.bytes(a.recv).repeat(times as usize);
-            let enc = vm.heap.str(a.recv).enc;
-            Ok(vm.str_enc(bytes, enc))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "%",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let mut args = vec![a.recv];
-            match vm.check_ary(o)? {
-                Some(list) => args.extend(vm.heap.arr(list).clone()),
-                None => args.push(o),
-            }
-            vm.format(&args)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "<<",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            vm.append(a.recv, o)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "concat",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            let mut parts = Vec::new();
-            for v in vm.args(a) {
-                parts.push(if v == a.recv { vm.copy(v)? } else { v });
-            }
-            for v in parts {
-                vm.append(a.recv, v)?;
-            }
-            Ok(a.recv)
-        },
-        0,
-        -1,
-    );
-    for name in ["length", "size"] {
-        vm.def(s, name, |vm, a| Ok(Value::fix(e::count(vm.heap.str(a.recv)) as i64)), 0, 0);
-    }
-    vm.def(s, "bytesize", |vm, a| Ok(Value::fix(vm.bytes(a.recv).len() as i64)), 0, 0);
-    vm.def(s, "empty?", |vm, a| Ok(Value::bool(vm.bytes(a.recv).is_empty())), 0, 0);
-    for name in ["to_s", "to_str"] {
-        vm.def(
-            s,
-            name,
-            |vm, a| {
-                if vm.real_class(a.recv) == c::STRING {
-                    return Ok(a.recv);
-                }
-                let (b, enc) = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);
-                Ok(vm.str_enc(b, enc))
-            },
-            0,
-            0,
-        );
-    }
+    vm.natives(c::STRING, METHODS);
     for name in ["to_sym", "intern"] {
         vm.def(
             s,
@@ -238,191 +317,6 @@ pub(crate) fn init(vm: &mut Vm) {
             0,
         );
     }
-    vm.def(
-        s,
-        "inspect",
-        |vm, a| {
-            let str_ = vm.heap.str(a.recv);
-            let t = inspect_bytes(&str_.bytes, str_.enc);
-            Ok(vm.str(t))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "dump",
-        |vm, a| {
-            let t = dump_bytes(vm.bytes(a.recv), vm.heap.str(a.recv).enc);
-            let enc = vm.heap.str(a.recv).enc;
-            Ok(vm.str_enc(t, enc))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "reverse",
-        |vm, a| {
-            let str_ = vm.heap.str(a.recv);
-            let enc = str_.enc;
-            let bytes: Vec<u8> = if e::single(str_) {
-                str_.bytes.iter().rev().copied().collect()
-            } else {
-                e::chars(&str_.bytes, enc)
-                    .iter()
-                    .rev()
-                    .flat_map(|(x, y)| str_.bytes[*x..*y].to_vec())
-                    .collect()
-            };
-            Ok(vm.str_enc(bytes, enc))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "chars",
-        |vm, a| {
-            if !a.block.is_nil() {
-                let name = vm.intern("each_char");
-                return vm.open_call(a).send_full(a.recv, name, &[], a.block, false);
-            }
-            let list = vm.char_values(a.recv);
-            Ok(vm.arr(list))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "each_char",
-        |vm, a| {
-            if a.block.is_nil() {
-                let size = Value::fix(e::count(vm.heap.str(a.recv)) as i64);
-                return vm.enumerator_sized(a, size);
-            }
-            let held = vm.hold_call(a);
-            let chars = vm.char_values(a.recv);
-            let list = vm.arr(chars);
-            vm.hold(list);
-            let mut i = 0;
-            while let Some(v) = vm.heap.arr(list).get(i).copied() {
-                vm.open(held).yield1(a.block, v)?;
-                i += 1;
-            }
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "bytes",
-        |vm, a| {
-            let list = vm.bytes(a.recv).iter().map(|b| Value::fix(i64::from(*b))).collect();
-            Ok(vm.arr(list))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "getbyte",
-        |vm, a| {
-            let i = vm.arg(a, 0);
-            let i = vm.to_int(i)?;
-            let b = vm.bytes(a.recv);
-            let i = if i < 0 { i + b.len() as i64 } else { i };
-            Ok(usize::try_from(i)
-                .ok()
-                .and_then(|i| b.get(i))
-                .map_or(NIL, |b| Value::fix(i64::from(*b))))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "setbyte",
-        |vm, a| {
-            let (i, v) = (vm.arg(a, 0), vm.arg(a, 1));
-            let (i, v) = (vm.to_int(i)?, vm.to_int(v)?);
-            vm.check_frozen(a.recv)?;
-            let len = vm.bytes(a.recv).len() as i64;
-            if i < -len || i >= len {
-                return vm.fail(c::INDEX_ERROR, format!("index {i} out of string"));
-            }
-            let at = if i < 0 { i + len } else { i } as usize;
-            vm.heap.str_mut(a.recv).bytes.to_mut()[at] = v as u8;
-            Ok(Value::fix(v))
-        },
-        2,
-        2,
-    );
-    vm.def(
-        s,
-        "codepoints",
-        |vm, a| {
-            let str_ = vm.heap.str(a.recv);
-            let enc = str_.enc;
-            let bytes = str_.bytes.to_vec();
-            let mut out = Vec::new();
-            for (x, y) in e::chars(&bytes, enc) {
-                match e::codepoint(&bytes[x..y], enc) {
-                    Some(cp) => out.push(Value::fix(i64::from(cp))),
-                    None => {
-                        return vm.arg_error(format!("invalid byte sequence in {}", e::name(enc)));
-                    }
-                }
-            }
-            Ok(vm.arr(out))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "ord",
-        |vm, a| {
-            let str_ = vm.heap.str(a.recv);
-            if str_.bytes.is_empty() {
-                return vm.arg_error("empty string");
-            }
-            match e::codepoint(&str_.bytes, str_.enc) {
-                Some(cp) => Ok(Value::fix(i64::from(cp))),
-                None => {
-                    let n = e::name(str_.enc);
-                    vm.arg_error(format!("invalid byte sequence in {n}"))
-                }
-            }
-        },
-        0,
-        0,
-    );
-    vm.def(s, "__lines", lines, 0, 2);
-    vm.def(
-        s,
-        "__chomp",
-        |vm, a| {
-            let sep = vm.opt(a, 0);
-            let b = vm.bytes(a.recv).to_vec();
-            let cut: &[u8] = match sep {
-                None => chomp(&b, None),
-                Some(v) if v.is_nil() => &b,
-                Some(v) => {
-                    let v = vm.to_str(v)?;
-                    let sep = vm.bytes(v).to_vec();
-                    let l = chomp(&b, Some(&sep)).len();
-                    &b[..l]
-                }
-            };
-            let enc = vm.heap.str(a.recv).enc;
-            Ok(vm.str_enc(cut, enc))
-        },
-        0,
-        1,
-    );
     for (name, left, right) in
         [("strip", true, true), ("lstrip", true, false), ("rstrip", false, true)]
     {
@@ -459,50 +353,6 @@ pub(crate) fn init(vm: &mut Vm) {
             0,
         );
     }
-    vm.def(
-        s,
-        "freeze",
-        |vm, a| {
-            vm.freeze(a.recv);
-            Ok(a.recv)
-        },
-        0,
-        0,
-    );
-    vm.def(s, "+@", |vm, a| if vm.frozen(a.recv) { vm.dup(a.recv) } else { Ok(a.recv) }, 0, 0);
-    for name in ["-@", "dedup"] {
-        vm.def(
-            s,
-            name,
-            |vm, a| {
-                if vm.frozen(a.recv) && vm.real_class(a.recv) != c::STRING {
-                    return Ok(a.recv);
-                }
-                let key = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);
-                if let Some(v) = vm.fstrings.get(&key) {
-                    return Ok(*v);
-                }
-                let v = if vm.frozen(a.recv) { a.recv } else { vm.copy(a.recv)? };
-                vm.freeze(v);
-                vm.fstrings.insert(key, v);
-                Ok(v)
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(s, "crypt", crypt::crypt, 1, 1);
-    vm.def(s, "unpack", crate::core::pack::unpack, 1, 2);
-    vm.def_single(
-        s,
-        "try_convert",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            Ok(vm.check_str(v)?.unwrap_or(NIL))
-        },
-        1,
-        1,
-    );
     around::init(vm);
     convert::init(vm);
     index::init(vm);

@@ -1,116 +1,96 @@
 //! Struct: classes with numbered fields. The rest is in `prelude/struct.rb`.
 
 use crate::names as n;
+use crate::natives::{Native, on_class, private, public};
 use crate::object::{Alloc, Body, ClassKind, Vis, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Vm};
+
+const METHODS: &[Native] = &[
+    on_class("new", 0, -1, new_struct),
+    private("initialize", 0, -1, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        let class = vm.class_of(a.recv);
+        let members = vm.struct_members(class).unwrap_or_default();
+        let kwinit = struct_kw(vm, class);
+        if kwinit == Some(TRUE) {
+            if a.argc > 1 || (a.argc == 1 && !a.kw && !vm.arg(a, 0).is_hash()) {
+                return vm.wrong_args(a.argc as usize, 0, Some(0));
+            }
+            if a.argc == 0 {
+                return Ok(NIL);
+            }
+            let h = vm.arg(a, 0);
+            let mut unknown = Vec::new();
+            for (key, v) in vm.hash_pairs(h) {
+                match members.iter().position(|m| Value::sym(*m) == key) {
+                    Some(i) => vm.set_field(a.recv, i, v),
+                    None => unknown.push(vm.to_s(key)?),
+                }
+            }
+            if !unknown.is_empty() {
+                return vm.arg_error(format!("unknown keywords: {}", unknown.join(", ")));
+            }
+            return Ok(NIL);
+        }
+        if a.argc as usize > members.len() {
+            return vm.arg_error("struct size differs");
+        }
+        for (i, v) in vm.args(a).into_iter().enumerate() {
+            vm.set_field(a.recv, i, v)
+        }
+        Ok(NIL)
+    }),
+    public("__get", 1, 1, |vm, a| {
+        let i = vm.arg(a, 0);
+        let i = vm.to_int(i)?;
+        Ok(vm.field(a.recv, i as usize))
+    }),
+    public("__put", 2, 2, |vm, a| {
+        vm.check_frozen(a.recv)?;
+        let (i, v) = (vm.arg(a, 0), vm.arg(a, 1));
+        let i = vm.to_int(i)?;
+        vm.set_field(a.recv, i as usize, v);
+        Ok(v)
+    }),
+    public("to_a", 0, 0, |vm, a| {
+        let f = fields(vm, a.recv);
+        Ok(vm.arr(f))
+    })
+    .also(&["values", "deconstruct"]),
+    public("members", 0, 0, |vm, a| {
+        let class = vm.class_of(a.recv);
+        let l = vm.struct_members(class).unwrap_or_default().into_iter().map(Value::sym).collect();
+        Ok(vm.arr(l))
+    }),
+    public("__init_copy", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let f = fields(vm, o);
+        for (i, v) in f.into_iter().enumerate() {
+            vm.set_field(a.recv, i, v)
+        }
+        Ok(a.recv)
+    }),
+    public("hash", 0, 0, |vm, a| {
+        let f = fields(vm, a.recv);
+        let me = a.recv;
+        let r = vm.recurse(me, |vm| {
+            let mut h = 17u64;
+            for v in f {
+                h = h.rotate_left(7) ^ vm.hash_of(v)?
+            }
+            Ok(h)
+        })?;
+        let class = u64::from(vm.real_class(a.recv));
+        Ok(Value::fix(((r.unwrap_or(3) ^ class) >> 3) as i64))
+    }),
+];
 
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::STRUCT;
     vm.classes[k as usize].alloc = Alloc::Struct;
     vm.include_module(k, c::ENUMERABLE);
-    vm.def_single(k, "new", new_struct, 0, -1);
-    vm.def_private(
-        k,
-        "initialize",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            let class = vm.class_of(a.recv);
-            let members = vm.struct_members(class).unwrap_or_default();
-            let kwinit = struct_kw(vm, class);
-            if kwinit == Some(TRUE) {
-                if a.argc > 1 || (a.argc == 1 && !a.kw && !vm.arg(a, 0).is_hash()) {
-                    return vm.wrong_args(a.argc as usize, 0, Some(0));
-                }
-                if a.argc == 0 {
-                    return Ok(NIL);
-                }
-                let h = vm.arg(a, 0);
-                let mut unknown = Vec::new();
-                for (key, v) in vm.hash_pairs(h) {
-                    match members.iter().position(|m| Value::sym(*m) == key) {
-                        Some(i) => vm.set_field(a.recv, i, v),
-                        None => unknown.push(vm.to_s(key)?),
-                    }
-                }
-                if !unknown.is_empty() {
-                    return vm.arg_error(format!("unknown keywords: {}", unknown.join(", ")));
-                }
-                return Ok(NIL);
-            }
-            if a.argc as usize > members.len() {
-                return vm.arg_error("struct size differs");
-            }
-            for (i, v) in vm.args(a).into_iter().enumerate() {
-                vm.set_field(a.recv, i, v)
-            }
-            Ok(NIL)
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        k,
-        "__get",
-        |vm, a| {
-            let i = vm.arg(a, 0);
-            let i = vm.to_int(i)?;
-            Ok(vm.field(a.recv, i as usize))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        k,
-        "__put",
-        |vm, a| {
-            vm.check_frozen(a.recv)?;
-            let (i, v) = (vm.arg(a, 0), vm.arg(a, 1));
-            let i = vm.to_int(i)?;
-            vm.set_field(a.recv, i as usize, v);
-            Ok(v)
-        },
-        2,
-        2,
-    );
-    for name in ["to_a", "values", "deconstruct"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let f = fields(vm, a.recv);
-                Ok(vm.arr(f))
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(
-        k,
-        "members",
-        |vm, a| {
-            let class = vm.class_of(a.recv);
-            let l =
-                vm.struct_members(class).unwrap_or_default().into_iter().map(Value::sym).collect();
-            Ok(vm.arr(l))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "__init_copy",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let f = fields(vm, o);
-            for (i, v) in f.into_iter().enumerate() {
-                vm.set_field(a.recv, i, v)
-            }
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
+    vm.natives(c::STRUCT, METHODS);
     for (name, eql) in [("==", false), ("eql?", true)] {
         let _ = eql;
         vm.def(
@@ -141,25 +121,6 @@ pub(crate) fn init(vm: &mut Vm) {
             1,
         );
     }
-    vm.def(
-        k,
-        "hash",
-        |vm, a| {
-            let f = fields(vm, a.recv);
-            let me = a.recv;
-            let r = vm.recurse(me, |vm| {
-                let mut h = 17u64;
-                for v in f {
-                    h = h.rotate_left(7) ^ vm.hash_of(v)?
-                }
-                Ok(h)
-            })?;
-            let class = u64::from(vm.real_class(a.recv));
-            Ok(Value::fix(((r.unwrap_or(3) ^ class) >> 3) as i64))
-        },
-        0,
-        0,
-    );
 }
 
 fn fields(vm: &Vm, v: Value) -> Vec<Value> {

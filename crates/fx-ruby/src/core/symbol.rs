@@ -1,5 +1,6 @@
 //! Symbol.
 
+use crate::natives::{Native, on_class, public};
 use crate::object::{Alloc, c};
 use crate::value::{NIL, Value};
 use crate::vm::{Args, Vm};
@@ -62,102 +63,74 @@ fn text(vm: &Vm, a: Args) -> &'static [u8] {
     a.recv.as_sym().map(|s| vm.syms.bytes(s)).unwrap_or(b"")
 }
 
+const METHODS: &[Native] = &[
+    public("to_s", 0, 0, |vm, a| {
+        let t = text(vm, a);
+        let enc = a
+            .recv
+            .as_sym()
+            .and_then(|s| vm.sym_encs.get(&s).copied())
+            .unwrap_or(if t.is_ascii() { 2 } else { 0 });
+        let frozen = vm.syms.bytes(vm.methods[a.method as usize].orig) == b"name";
+        if frozen && let Some(v) = vm.fstrings.get(&(t.to_vec(), enc)) {
+            return Ok(*v);
+        }
+        let s = vm.str_enc(t, enc);
+        if frozen {
+            vm.freeze(s);
+            vm.fstrings.insert((t.to_vec(), enc), s);
+        }
+        Ok(s)
+    })
+    .also(&["id2name", "name"]),
+    public("to_sym", 0, 0, |_, a| Ok(a.recv)),
+    public("inspect", 0, 0, |vm, a| {
+        let t = text(vm, a);
+        if plain(t) {
+            let mut b = vec![b':'];
+            b.extend_from_slice(t);
+            return Ok(vm.str(b));
+        }
+        let mut b = vec![b':'];
+        let enc = if t.is_ascii() { crate::encoding::ASCII } else { crate::encoding::UTF8 };
+        b.extend(crate::core::string::inspect_bytes(t, enc));
+        Ok(vm.str(b))
+    }),
+    public("to_proc", 0, 0, |vm, a| {
+        Ok(match a.recv.as_sym() {
+            Some(s) => vm.sym_proc(s),
+            None => NIL,
+        })
+    }),
+    public("length", 0, 0, |vm, a| {
+        let n = String::from_utf8_lossy(text(vm, a)).chars().count();
+        Ok(Value::fix(n as i64))
+    })
+    .also(&["size"]),
+    public("==", 1, 1, |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0)))),
+    public("===", 1, 1, |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0)))),
+    public("hash", 0, 0, |_, a| {
+        Ok(Value::fix((a.recv.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3) as i64))
+    }),
+    public("<=>", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        Ok(match o.as_sym() {
+            Some(s) => Value::fix(text(vm, a).cmp(vm.syms.bytes(s)) as i64),
+            None => NIL,
+        })
+    }),
+    public("empty?", 0, 0, |vm, a| Ok(Value::bool(text(vm, a).is_empty()))),
+    on_class("all_symbols", 0, 0, |vm, _| {
+        let l = (0..vm.syms.len() as u32).map(|i| Value::sym(fx_ruby_syntax::Sym(i))).collect();
+        Ok(vm.arr(l))
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::SYMBOL;
     vm.classes[k as usize].alloc = Alloc::None;
     vm.include_module(k, c::COMPARABLE);
-    for name in ["to_s", "id2name", "name"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let t = text(vm, a);
-                let enc = a
-                    .recv
-                    .as_sym()
-                    .and_then(|s| vm.sym_encs.get(&s).copied())
-                    .unwrap_or(if t.is_ascii() { 2 } else { 0 });
-                let frozen = vm.syms.bytes(vm.methods[a.method as usize].orig) == b"name";
-                if frozen && let Some(v) = vm.fstrings.get(&(t.to_vec(), enc)) {
-                    return Ok(*v);
-                }
-                let s = vm.str_enc(t, enc);
-                if frozen {
-                    vm.freeze(s);
-                    vm.fstrings.insert((t.to_vec(), enc), s);
-                }
-                Ok(s)
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(k, "to_sym", |_, a| Ok(a.recv), 0, 0);
-    vm.def(
-        k,
-        "inspect",
-        |vm, a| {
-            let t = text(vm, a);
-            if plain(t) {
-                let mut b = vec![b':'];
-                b.extend_from_slice(t);
-                return Ok(vm.str(b));
-            }
-            let mut b = vec![b':'];
-            let enc = if t.is_ascii() { crate::encoding::ASCII } else { crate::encoding::UTF8 };
-            b.extend(crate::core::string::inspect_bytes(t, enc));
-            Ok(vm.str(b))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "to_proc",
-        |vm, a| {
-            Ok(match a.recv.as_sym() {
-                Some(s) => vm.sym_proc(s),
-                None => NIL,
-            })
-        },
-        0,
-        0,
-    );
-    for name in ["length", "size"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let n = String::from_utf8_lossy(text(vm, a)).chars().count();
-                Ok(Value::fix(n as i64))
-            },
-            0,
-            0,
-        );
-    }
-    vm.def(k, "==", |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0))), 1, 1);
-    vm.def(k, "===", |vm, a| Ok(Value::bool(a.recv == vm.arg(a, 0))), 1, 1);
-    vm.def(
-        k,
-        "hash",
-        |_, a| Ok(Value::fix((a.recv.bits().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 3) as i64)),
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "<=>",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            Ok(match o.as_sym() {
-                Some(s) => Value::fix(text(vm, a).cmp(vm.syms.bytes(s)) as i64),
-                None => NIL,
-            })
-        },
-        1,
-        1,
-    );
-    vm.def(k, "empty?", |vm, a| Ok(Value::bool(text(vm, a).is_empty())), 0, 0);
+    vm.natives(c::SYMBOL, METHODS);
     // Text methods work on the name; those giving text give a symbol again.
     for name in ["upcase", "downcase", "capitalize", "swapcase", "succ", "next"] {
         vm.def(
@@ -208,14 +181,4 @@ pub(crate) fn init(vm: &mut Vm) {
             1,
         );
     }
-    vm.def_single(
-        k,
-        "all_symbols",
-        |vm, _| {
-            let l = (0..vm.syms.len() as u32).map(|i| Value::sym(fx_ruby_syntax::Sym(i))).collect();
-            Ok(vm.arr(l))
-        },
-        0,
-        0,
-    );
 }

@@ -94,81 +94,9 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, vm: &mut Vm, depth: usize) -> R {
-        let start = self.at;
         match self.text.get(self.at) {
-            Some(b'{') => {
-                self.nest(vm, depth)?;
-                self.at += 1;
-                let h = vm.hash();
-                self.space(vm)?;
-                if self.text.get(self.at) == Some(&b'}') {
-                    self.at += 1;
-                    return Ok(h);
-                }
-                loop {
-                    self.space(vm)?;
-                    if self.text.get(self.at) != Some(&b'"') {
-                        let m = vm.define_module(c::OBJECT, "JSON");
-                        let base = vm.define_class(m, "JSONError", c::STANDARD_ERROR);
-                        let class = vm.define_class(m, "ParserError", base);
-                        let rest = String::from_utf8_lossy(&self.text[self.at..]).into_owned();
-                        return vm.fail(
-                            class,
-                            format!(
-                                "expected object key, got '{}' at line 1 column {}",
-                                rest.chars().take(10).collect::<String>(),
-                                self.at + 1
-                            ),
-                        );
-                    }
-                    let k = self.string(vm)?;
-                    self.space(vm)?;
-                    if self.text.get(self.at) != Some(&b':') {
-                        return self.fail(vm);
-                    }
-                    self.at += 1;
-                    self.space(vm)?;
-                    let v = self.value(vm, depth + 1)?;
-                    let key = if self.symbols { vm.str_to_sym(k) } else { k };
-                    // A key of its own, which need not be copied to be one.
-                    if key.is_str() {
-                        vm.heap.strings[key.index()].frozen = true;
-                    }
-                    vm.hash_set(h, key, v)?;
-                    self.space(vm)?;
-                    match self.text.get(self.at) {
-                        Some(b',') => self.at += 1,
-                        Some(b'}') => {
-                            self.at += 1;
-                            return Ok(h);
-                        }
-                        _ => return self.fail(vm),
-                    }
-                }
-            }
-            Some(b'[') => {
-                self.nest(vm, depth)?;
-                self.at += 1;
-                let mut l = Vec::new();
-                self.space(vm)?;
-                if self.text.get(self.at) == Some(&b']') {
-                    self.at += 1;
-                    return Ok(vm.arr(l));
-                }
-                loop {
-                    self.space(vm)?;
-                    l.push(self.value(vm, depth + 1)?);
-                    self.space(vm)?;
-                    match self.text.get(self.at) {
-                        Some(b',') => self.at += 1,
-                        Some(b']') => {
-                            self.at += 1;
-                            return Ok(vm.arr(l));
-                        }
-                        _ => return self.fail(vm),
-                    }
-                }
-            }
+            Some(b'{') => self.object(vm, depth),
+            Some(b'[') => self.array(vm, depth),
             Some(b'"') => self.string(vm),
             Some(b't') if self.word(b"true") => Ok(TRUE),
             Some(b'f') if self.word(b"false") => Ok(FALSE),
@@ -176,49 +104,127 @@ impl Reader<'_> {
             Some(b'N') if self.nan && self.word(b"NaN") => Ok(vm.float(f64::NAN)),
             Some(b'I') if self.nan && self.word(b"Infinity") => Ok(vm.float(f64::INFINITY)),
             Some(b'-') if self.nan && self.word(b"-Infinity") => Ok(vm.float(f64::NEG_INFINITY)),
-            Some(b'-' | b'0'..=b'9') => {
-                self.at += 1;
-                while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
-                    self.at += 1;
-                }
-                let mut float = false;
-                if self.text.get(self.at) == Some(&b'.')
-                    && self.text.get(self.at + 1).is_some_and(u8::is_ascii_digit)
-                {
-                    float = true;
-                    self.at += 1;
-                    while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
-                        self.at += 1;
-                    }
-                }
-                if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
-                    float = true;
-                    self.at += 1;
-                    while self
-                        .text
-                        .get(self.at)
-                        .is_some_and(|b| b.is_ascii_digit() || *b == b'-' || *b == b'+')
-                    {
-                        self.at += 1;
-                    }
-                }
-                let t = &self.text[start..self.at];
-                if t == b"-" || (t.len() > 1 && t[0] == b'0' && t[1].is_ascii_digit()) {
-                    self.at = start;
-                    return self.fail(vm);
-                }
-                let number = std::str::from_utf8(t).unwrap_or("");
-                if float {
-                    let f = number.parse();
-                    return Ok(vm.float(f.unwrap_or_else(|_| crate::core::float::parse_prefix(t))));
-                }
-                if let Ok(i) = number.parse::<i64>() {
-                    return Ok(vm.int(i));
-                }
-                Ok(crate::core::integer::parse_prefix(vm, t, 10))
-            }
+            Some(b'-' | b'0'..=b'9') => self.number(vm),
             _ => self.fail(vm),
         }
+    }
+
+    fn object(&mut self, vm: &mut Vm, depth: usize) -> R {
+        self.nest(vm, depth)?;
+        self.at += 1;
+        let h = vm.hash();
+        self.space(vm)?;
+        if self.text.get(self.at) == Some(&b'}') {
+            self.at += 1;
+            return Ok(h);
+        }
+        loop {
+            self.space(vm)?;
+            if self.text.get(self.at) != Some(&b'"') {
+                let m = vm.define_module(c::OBJECT, "JSON");
+                let base = vm.define_class(m, "JSONError", c::STANDARD_ERROR);
+                let class = vm.define_class(m, "ParserError", base);
+                let rest = String::from_utf8_lossy(&self.text[self.at..]).into_owned();
+                return vm.fail(
+                    class,
+                    format!(
+                        "expected object key, got '{}' at line 1 column {}",
+                        rest.chars().take(10).collect::<String>(),
+                        self.at + 1
+                    ),
+                );
+            }
+            let k = self.string(vm)?;
+            self.space(vm)?;
+            if self.text.get(self.at) != Some(&b':') {
+                return self.fail(vm);
+            }
+            self.at += 1;
+            self.space(vm)?;
+            let v = self.value(vm, depth + 1)?;
+            let key = if self.symbols { vm.str_to_sym(k) } else { k };
+            // A key of its own, which need not be copied to be one.
+            if key.is_str() {
+                vm.heap.strings[key.index()].frozen = true;
+            }
+            vm.hash_set(h, key, v)?;
+            self.space(vm)?;
+            match self.text.get(self.at) {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(h);
+                }
+                _ => return self.fail(vm),
+            }
+        }
+    }
+
+    fn array(&mut self, vm: &mut Vm, depth: usize) -> R {
+        self.nest(vm, depth)?;
+        self.at += 1;
+        let mut l = Vec::new();
+        self.space(vm)?;
+        if self.text.get(self.at) == Some(&b']') {
+            self.at += 1;
+            return Ok(vm.arr(l));
+        }
+        loop {
+            self.space(vm)?;
+            l.push(self.value(vm, depth + 1)?);
+            self.space(vm)?;
+            match self.text.get(self.at) {
+                Some(b',') => self.at += 1,
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(vm.arr(l));
+                }
+                _ => return self.fail(vm),
+            }
+        }
+    }
+
+    fn number(&mut self, vm: &mut Vm) -> R {
+        let start = self.at;
+        self.at += 1;
+        while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        let mut float = false;
+        if self.text.get(self.at) == Some(&b'.')
+            && self.text.get(self.at + 1).is_some_and(u8::is_ascii_digit)
+        {
+            float = true;
+            self.at += 1;
+            while self.text.get(self.at).is_some_and(u8::is_ascii_digit) {
+                self.at += 1;
+            }
+        }
+        if matches!(self.text.get(self.at), Some(b'e' | b'E')) {
+            float = true;
+            self.at += 1;
+            while self
+                .text
+                .get(self.at)
+                .is_some_and(|b| b.is_ascii_digit() || *b == b'-' || *b == b'+')
+            {
+                self.at += 1;
+            }
+        }
+        let t = &self.text[start..self.at];
+        if t == b"-" || (t.len() > 1 && t[0] == b'0' && t[1].is_ascii_digit()) {
+            self.at = start;
+            return self.fail(vm);
+        }
+        let number = std::str::from_utf8(t).unwrap_or("");
+        if float {
+            let f = number.parse();
+            return Ok(vm.float(f.unwrap_or_else(|_| crate::core::float::parse_prefix(t))));
+        }
+        if let Ok(i) = number.parse::<i64>() {
+            return Ok(vm.int(i));
+        }
+        Ok(crate::core::integer::parse_prefix(vm, t, 10))
     }
 
     fn nest(&self, vm: &mut Vm, depth: usize) -> Res<()> {

@@ -41,7 +41,7 @@ pub(super) fn init(vm: &mut Vm) {
         m,
         "__ciphers",
         |vm, _| {
-            let names: Vec<Value> = fx_crypto::cipher::names().map(|n| vm.str(n)).collect();
+            let names: Vec<Value> = fx_crypto::cipher::names().iter().map(|n| vm.str(*n)).collect();
             Ok(vm.arr(names))
         },
         0,

@@ -1,8 +1,12 @@
-//! YAML natives: the events of a text, from the parser crate. Scalars are resolved in Ruby.
+//! YAML natives: the parts of a text, what a scalar is, and the emitter. Objects are made and
+//! taken apart in Ruby.
 
 use fx_formats::yaml::emit::{Emitter, Head, Node, Scalar, Style};
-use saphyr_parser::{Event, Parser, ScalarStyle};
+use fx_formats::yaml::read::{self, Item, Problem};
+use fx_formats::yaml::scalar::{self, Plain};
 
+use crate::bignum::Big;
+use crate::natives::{Native, on_class};
 use crate::object::c;
 use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Vm};
@@ -49,55 +53,16 @@ fn emit(vm: &mut Vm, a: Args) -> R {
     Ok(vm.str(text))
 }
 
-/// What the parser says in libyaml's words: the problem, and what was being read.
-fn worded(info: &str) -> (String, Option<&str>) {
-    if info.starts_with("unexpected character") {
-        let problem = "found character that cannot start any token";
-        return (problem.into(), Some("scanning for the next token"));
-    }
-    match info.strip_prefix("while ").and_then(|rest| rest.split_once(", ")) {
-        Some((context, problem)) if problem.starts_with("expected") => {
-            (format!("did not find {problem}"), Some(context))
-        }
-        Some((context, problem)) => (problem.to_owned(), Some(context)),
-        None => (info.to_owned(), None),
-    }
-}
-
-/// Line and column of the last bracket that is not closed.
-fn open_bracket(text: &str) -> Option<(usize, usize)> {
-    let mut open = Vec::new();
-    for (line, content) in text.lines().enumerate() {
-        for (column, c) in content.chars().enumerate() {
-            match c {
-                '[' | '{' => open.push((line + 1, column + 1)),
-                ']' | '}' => drop(open.pop()),
-                _ => {}
-            }
-        }
-    }
-    open.pop()
-}
-
-fn syntax_error(
-    vm: &mut Vm,
-    file: Value,
-    problem: &str,
-    context: Option<&str>,
-    (line, column): (usize, usize),
-) -> R {
+fn syntax_error(vm: &mut Vm, file: Value, found: &Problem) -> R {
     let m = vm.define_module(c::OBJECT, "Psych");
     let base = vm.define_class(m, "Exception", c::STANDARD_ERROR);
     let class = vm.define_class(m, "SyntaxError", base);
     let shown = if file.is_str() { vm.text(file) } else { "<unknown>".into() };
-    let whole = match context {
-        Some(context) => format!("{problem} while {context}"),
-        None => problem.to_owned(),
-    };
-    let message = format!("({shown}): {whole} at line {line} column {column}");
+    let (line, column) = (found.line, found.column);
+    let message = format!("({shown}): {found} at line {line} column {column}");
     let e = vm.make_error(class, message)?;
-    let problem = vm.str(problem);
-    let context = match context {
+    let problem = vm.str(found.what.as_str());
+    let context = match &found.context {
         Some(context) => vm.str(format!("while {context}")),
         None => NIL,
     };
@@ -115,77 +80,76 @@ fn syntax_error(
     vm.throw(e)
 }
 
+/// The parts of a text as rows: what it is, then its content, anchor and tag.
+fn events(vm: &mut Vm, a: Args) -> R {
+    let (text, file) = (vm.arg(a, 0), vm.arg(a, 1));
+    let items = match read::items(&vm.text(text)) {
+        Ok(items) => items,
+        Err(problem) => return syntax_error(vm, file, &problem),
+    };
+    let rows = items.into_iter().map(|item| {
+        let anchor = |number: usize| Value::fix(number as i64);
+        let row = match item {
+            Item::Document => vec![vm.str_static("doc")],
+            Item::EndDocument => vec![vm.str_static("end_doc")],
+            Item::Alias(number) => vec![vm.str_static("alias"), anchor(number)],
+            Item::Scalar { text, is_plain, anchor: number, tag } => {
+                let (kind, text) = (vm.str_static("scalar"), vm.str(text));
+                vec![kind, text, Value::bool(is_plain), anchor(number), name(vm, tag)]
+            }
+            Item::Sequence(number, tag) => {
+                vec![vm.str_static("seq"), anchor(number), name(vm, tag)]
+            }
+            Item::EndSequence => vec![vm.str_static("end_seq")],
+            Item::Mapping(number, tag) => {
+                vec![vm.str_static("map"), anchor(number), name(vm, tag)]
+            }
+            Item::EndMapping => vec![vm.str_static("end_map")],
+        };
+        vm.arr(row)
+    });
+    let rows = rows.collect();
+    Ok(vm.arr(rows))
+}
+
+fn name(vm: &mut Vm, tag: Option<String>) -> Value {
+    tag.map_or(NIL, |tag| vm.str(tag))
+}
+
+/// What a scalar without quotes is. Symbols and times come as rows: who loads may refuse them.
+fn plain(vm: &mut Vm, a: Args) -> R {
+    let given = vm.arg(a, 0);
+    let text = vm.text(given);
+    let row = |vm: &mut Vm, kind: &'static str, content: &str| {
+        let row = vec![vm.str_static(kind), vm.str(content)];
+        Ok(vm.arr(row))
+    };
+    match scalar::plain(&text) {
+        Plain::Null => Ok(NIL),
+        Plain::Bool(truth) => Ok(Value::bool(truth)),
+        Plain::Integer(number) => {
+            let (is_negative, digits) = match number.digits.strip_prefix('-') {
+                Some(digits) => (true, digits),
+                None => (false, number.digits.as_str()),
+            };
+            let number = Big::parse(digits.as_bytes(), number.base, is_negative);
+            Ok(vm.heap.big(number))
+        }
+        Plain::Float(number) => Ok(vm.float(number)),
+        Plain::Symbol(name) => row(vm, "symbol", name),
+        Plain::Date => row(vm, "date", &text),
+        Plain::Time => row(vm, "time", &text),
+        Plain::Text => Ok(given),
+    }
+}
+
 pub(crate) fn init(vm: &mut Vm) {
     let m = vm.define_module(c::OBJECT, "Psych");
-    vm.def_single(m, "__emit", emit, 3, 3);
-    vm.def_single(
-        m,
-        "__events",
-        |vm, a| {
-            let (t, file) = (vm.arg(a, 0), vm.arg(a, 1));
-            let text = vm.text(t);
-            let further;
-            let mut parsed: Result<Vec<_>, _> = Parser::new_from_str(&text).collect();
-            if parsed.is_err()
-                && let Some(found) = crate::flow_further_in(&text)
-            {
-                further = found;
-                let again: Result<Vec<_>, _> = Parser::new_from_str(&further).collect();
-                parsed = again.or(parsed);
-            }
-            let events = match parsed {
-                Ok(events) => events,
-                Err(error) => {
-                    let (problem, context) = worded(error.info());
-                    let at = *error.marker();
-                    let context = match context {
-                        Some("parsing a node") if open_bracket(&text).is_some() => {
-                            Some("parsing a flow node")
-                        }
-                        Some("parsing a node") => Some("parsing a block node"),
-                        other => other,
-                    };
-                    let place = match context {
-                        Some("parsing a flow sequence" | "parsing a flow mapping") => {
-                            open_bracket(&text).unwrap_or((at.line(), at.col() + 1))
-                        }
-                        _ => (at.line(), at.col() + 1),
-                    };
-                    return syntax_error(vm, file, &problem, context, place);
-                }
-            };
-            let mut out = Vec::new();
-            for (event, _) in events {
-                let row: Vec<Value> = match event {
-                    Event::DocumentStart(..) => vec![vm.str_static("doc")],
-                    Event::DocumentEnd => vec![vm.str_static("end_doc")],
-                    Event::Alias(id) => vec![vm.str_static("alias"), Value::fix(id as i64)],
-                    Event::Scalar(value, style, id, tag) => {
-                        let tag = tag.map(|t| format!("{}{}", t.handle, t.suffix));
-                        let (k, v) = (vm.str_static("scalar"), vm.str(value.as_bytes()));
-                        let plain = Value::bool(style == ScalarStyle::Plain);
-                        let tag = tag.map_or(NIL, |t| vm.str(t));
-                        vec![k, v, plain, Value::fix(id as i64), tag]
-                    }
-                    Event::SequenceStart(id, tag) => {
-                        let tag = tag.map(|t| format!("{}{}", t.handle, t.suffix));
-                        let (k, tag) = (vm.str_static("seq"), tag.map_or(NIL, |t| vm.str(t)));
-                        vec![k, Value::fix(id as i64), tag]
-                    }
-                    Event::SequenceEnd => vec![vm.str_static("end_seq")],
-                    Event::MappingStart(id, tag) => {
-                        let tag = tag.map(|t| format!("{}{}", t.handle, t.suffix));
-                        let (k, tag) = (vm.str_static("map"), tag.map_or(NIL, |t| vm.str(t)));
-                        vec![k, Value::fix(id as i64), tag]
-                    }
-                    Event::MappingEnd => vec![vm.str_static("end_map")],
-                    _ => continue,
-                };
-                out.push(vm.arr(row));
-            }
-            Ok(vm.arr(out))
-        },
-        2,
-        2,
-    );
+    vm.natives(m, METHODS);
 }
+
+const METHODS: &[Native] = &[
+    on_class("__emit", 3, 3, emit),
+    on_class("__events", 2, 2, events),
+    on_class("__plain", 1, 1, plain),
+];

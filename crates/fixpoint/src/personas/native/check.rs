@@ -186,8 +186,8 @@ fn shown(stage: &Stage, args: &Args, found: &[Diagnostic]) -> String {
 #[derive(Default)]
 struct Said {
     found: RefCell<Vec<Diagnostic>>,
-    /// Messages without a place.
-    unplaced: RefCell<BTreeSet<String>>,
+    /// Messages with their places.
+    said: RefCell<BTreeSet<String>>,
 }
 
 impl Sink for Said {
@@ -221,9 +221,9 @@ impl Sink for Said {
         if let Some(span) = origin.span {
             diagnostic = diagnostic.label(span, "");
         }
-        // A directory is walked more than once, and says the same again.
-        let is_new =
-            origin.span.is_some() || self.unplaced.borrow_mut().insert(diagnostic.message.clone());
+        // A directory is walked more than once, and a promise is evaluated several times; each says the same again.
+        let key = format!("{:?} {}", origin.span, diagnostic.message);
+        let is_new = self.said.borrow_mut().insert(key);
         if is_new {
             self.found.borrow_mut().push(diagnostic);
         }

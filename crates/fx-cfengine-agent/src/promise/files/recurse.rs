@@ -110,8 +110,8 @@ fn descend(
     let travel = promise.bool("traverse_links").unwrap_or(false);
     for entry in entries {
         let name = from_path(std::path::Path::new(&entry.name));
-        let file: Str =
-            if &**dir == "/" { format!("/{name}").into() } else { format!("{dir}/{name}").into() };
+        let slash = if dir.ends_with('/') { "" } else { "/" };
+        let file: Str = format!("{dir}{slash}{name}").into();
         let mut meta = match ctx.host().lstat(&path(&file)) {
             Ok(meta) => meta,
             Err(error) if error.is_not_found() => continue,

@@ -3,13 +3,18 @@
 module OpenSSL
   class Cipher
     class CipherError < OpenSSLError; end
-    def self.ciphers = OpenSSL.__ciphers.flat_map { |n| [n, n.downcase] }
+    def self.ciphers = OpenSSL.__ciphers
     attr_accessor :auth_data
     attr_reader :name
     def initialize(name)
-      row = OpenSSL.__cipher(name.to_s) or raise RuntimeError, "unsupported cipher algorithm (#{name})"
+      row = OpenSSL.__cipher(name.to_s) or Cipher.refuse(name.to_s)
       @name, @key_len, @iv_len, @block, @aead = row
       @pad, @auth_data, @text, @iv = true, "".b, "".b, "\0" * @iv_len
+    end
+    # A name that is listed but cannot be used is another error than one nobody knows.
+    def self.refuse(name)
+      raise CipherError, "unsupported" if ciphers.any? { |known| known.casecmp?(name) }
+      raise RuntimeError, "unsupported cipher algorithm (#{name})"
     end
     def initialize_copy(o) = (super; @text = @text.dup)
     def encrypt(*) = (@way = :encrypt; self)

@@ -2,79 +2,99 @@
 
 use crate::encoding as e;
 use crate::names as n;
+use crate::natives::{Native, public};
 use crate::object::{Alloc, c};
 use crate::value::{FALSE, NIL, Value};
 use crate::vm::Vm;
 
+const METHODS: &[Native] = &[
+    public("[]", 1, 2, |vm, a| {
+        let i = vm.arg(a, 0);
+        if a.argc == 2 || i.is_range() {
+            let l = vm.call_name(a.recv, "to_a", &[])?;
+            let args = vm.args(a);
+            return vm.send(l, n::AREF, &args);
+        }
+        vm.match_ref(a.recv, i)
+    }),
+    public("to_a", 0, 0, |vm, a| {
+        let len = vm.match_data(a.recv).map_or(0, |d| d.groups.len());
+        let from = usize::from(vm.syms.bytes(vm.methods[a.method as usize].orig) != b"to_a");
+        let l = (from..len).map(|i| vm.match_group(a.recv, i)).collect();
+        Ok(vm.arr(l))
+    })
+    .also(&["deconstruct_", "captures", "deconstruct"]),
+    public("length", 0, 0, |vm, a| {
+        Ok(Value::fix(vm.match_data(a.recv).map_or(0, |d| d.groups.len()) as i64))
+    })
+    .also(&["size"]),
+    public("string", 0, 0, |vm, a| Ok(vm.match_data(a.recv).map_or(NIL, |d| d.string))),
+    public("regexp", 0, 0, |vm, a| Ok(vm.match_data(a.recv).map_or(NIL, |d| d.regex))),
+    public("to_s", 0, 0, |vm, a| Ok(vm.match_group(a.recv, 0))),
+    public("pre_match", 0, 0, |vm, a| {
+        let Some(d) = vm.match_data(a.recv) else { return Ok(NIL) };
+        let (s, x) = (d.string, d.groups[0].map_or(0, |g| g.0));
+        let b = vm.bytes(s)[..x].to_vec();
+        Ok(vm.like(s, b))
+    }),
+    public("post_match", 0, 0, |vm, a| {
+        let Some(d) = vm.match_data(a.recv) else { return Ok(NIL) };
+        let (s, y) = (d.string, d.groups[0].map_or(0, |g| g.1));
+        let b = vm.bytes(s)[y..].to_vec();
+        Ok(vm.like(s, b))
+    }),
+    public("names", 0, 0, |vm, a| {
+        let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex);
+        vm.call_name(re, "names", &[])
+    }),
+    public("named_captures", 0, 1, |vm, mut a| {
+        let kw = vm.take_kw(&mut a);
+        let symbols = vm.kw(kw, "symbolize_names").is_some_and(Value::truthy);
+        let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex);
+        let p = vm.program(re)?;
+        let h = vm.hash();
+        for (name, _) in &p.names {
+            let sym = vm.intern(name);
+            let v = vm.match_named(a.recv, sym);
+            let key = if symbols { Value::sym(sym) } else { vm.str(name.as_bytes()) };
+            vm.hash_set(h, key, v)?;
+        }
+        Ok(h)
+    }),
+    public("inspect", 0, 0, |vm, a| {
+        let len = vm.match_data(a.recv).map_or(0, |d| d.groups.len());
+        let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex);
+        let p = vm.program(re)?;
+        let g0 = vm.match_group(a.recv, 0);
+        let mut out = format!("#<MatchData {}", vm.inspect_string(g0)?);
+        for i in 1..len {
+            let g = vm.match_group(a.recv, i);
+            let t = vm.inspect_string(g)?;
+            let label = p
+                .names
+                .iter()
+                .find(|(_, l)| l.contains(&i))
+                .map_or(i.to_string(), |(n, _)| n.to_string());
+            out.push_str(&format!(" {label}:{t}"))
+        }
+        out.push('>');
+        Ok(vm.str(out))
+    }),
+    public("==", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let (Some(x), Some(y)) = (vm.match_data(a.recv), vm.match_data(o)) else {
+            return Ok(FALSE);
+        };
+        let (s1, s2, r1, r2, g) = (x.string, y.string, x.regex, y.regex, x.groups == y.groups);
+        Ok(Value::bool(g && vm.equal(s1, s2)? && vm.equal(r1, r2)?))
+    })
+    .also(&["eql?"]),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::MATCH;
     vm.classes[k as usize].alloc = Alloc::None;
-    vm.def(
-        k,
-        "[]",
-        |vm, a| {
-            let i = vm.arg(a, 0);
-            if a.argc == 2 || i.is_range() {
-                let l = vm.call_name(a.recv, "to_a", &[])?;
-                let args = vm.args(a);
-                return vm.send(l, n::AREF, &args);
-            }
-            vm.match_ref(a.recv, i)
-        },
-        1,
-        2,
-    );
-    for name in ["to_a", "deconstruct_", "captures", "deconstruct"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let len = vm.match_data(a.recv).map_or(0, |d| d.groups.len());
-                let from =
-                    usize::from(vm.syms.bytes(vm.methods[a.method as usize].orig) != b"to_a");
-                let l = (from..len).map(|i| vm.match_group(a.recv, i)).collect();
-                Ok(vm.arr(l))
-            },
-            0,
-            0,
-        );
-    }
-    for name in ["length", "size"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| Ok(Value::fix(vm.match_data(a.recv).map_or(0, |d| d.groups.len()) as i64)),
-            0,
-            0,
-        );
-    }
-    vm.def(k, "string", |vm, a| Ok(vm.match_data(a.recv).map_or(NIL, |d| d.string)), 0, 0);
-    vm.def(k, "regexp", |vm, a| Ok(vm.match_data(a.recv).map_or(NIL, |d| d.regex)), 0, 0);
-    vm.def(k, "to_s", |vm, a| Ok(vm.match_group(a.recv, 0)), 0, 0);
-    vm.def(
-        k,
-        "pre_match",
-        |vm, a| {
-            let Some(d) = vm.match_data(a.recv) else { return Ok(NIL) };
-            let (s, x) = (d.string, d.groups[0].map_or(0, |g| g.0));
-            let b = vm.bytes(s)[..x].to_vec();
-            Ok(vm.like(s, b))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "post_match",
-        |vm, a| {
-            let Some(d) = vm.match_data(a.recv) else { return Ok(NIL) };
-            let (s, y) = (d.string, d.groups[0].map_or(0, |g| g.1));
-            let b = vm.bytes(s)[y..].to_vec();
-            Ok(vm.like(s, b))
-        },
-        0,
-        0,
-    );
+    vm.natives(c::MATCH, METHODS);
     for name in ["begin", "end", "offset", "byteoffset", "__byte_begin", "__byte_end"] {
         vm.def(
             k,
@@ -111,78 +131,6 @@ pub(crate) fn init(vm: &mut Vm) {
                     b"end" | b"__byte_end" => y,
                     _ => vm.arr(vec![x, y]),
                 })
-            },
-            1,
-            1,
-        );
-    }
-    vm.def(
-        k,
-        "names",
-        |vm, a| {
-            let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex);
-            vm.call_name(re, "names", &[])
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "named_captures",
-        |vm, mut a| {
-            let kw = vm.take_kw(&mut a);
-            let symbols = vm.kw(kw, "symbolize_names").is_some_and(Value::truthy);
-            let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex);
-            let p = vm.program(re)?;
-            let h = vm.hash();
-            for (name, _) in &p.names {
-                let sym = vm.intern(name);
-                let v = vm.match_named(a.recv, sym);
-                let key = if symbols { Value::sym(sym) } else { vm.str(name.as_bytes()) };
-                vm.hash_set(h, key, v)?;
-            }
-            Ok(h)
-        },
-        0,
-        1,
-    );
-    vm.def(
-        k,
-        "inspect",
-        |vm, a| {
-            let len = vm.match_data(a.recv).map_or(0, |d| d.groups.len());
-            let re = vm.match_data(a.recv).map_or(NIL, |d| d.regex);
-            let p = vm.program(re)?;
-            let g0 = vm.match_group(a.recv, 0);
-            let mut out = format!("#<MatchData {}", vm.inspect_string(g0)?);
-            for i in 1..len {
-                let g = vm.match_group(a.recv, i);
-                let t = vm.inspect_string(g)?;
-                let label = p
-                    .names
-                    .iter()
-                    .find(|(_, l)| l.contains(&i))
-                    .map_or(i.to_string(), |(n, _)| n.to_string());
-                out.push_str(&format!(" {label}:{t}"))
-            }
-            out.push('>');
-            Ok(vm.str(out))
-        },
-        0,
-        0,
-    );
-    for name in ["==", "eql?"] {
-        vm.def(
-            k,
-            name,
-            |vm, a| {
-                let o = vm.arg(a, 0);
-                let (Some(x), Some(y)) = (vm.match_data(a.recv), vm.match_data(o)) else {
-                    return Ok(FALSE);
-                };
-                let (s1, s2, r1, r2, g) =
-                    (x.string, y.string, x.regex, y.regex, x.groups == y.groups);
-                Ok(Value::bool(g && vm.equal(s1, s2)? && vm.equal(r1, r2)?))
             },
             1,
             1,

@@ -1,6 +1,7 @@
 //! String case, numbers, translation, encodings, succ.
 
 use crate::encoding as e;
+use crate::natives::{Native, public};
 use crate::object::c;
 use crate::value::Value;
 use crate::vm::{Args, R, Res, Vm};
@@ -237,317 +238,203 @@ fn justify(vm: &mut Vm, a: Args) -> R {
     Ok(vm.str_enc(out, enc))
 }
 
-pub(crate) fn init(vm: &mut Vm) {
-    let s = c::STRING;
-    vm.def(
-        s,
-        "upcase",
-        |vm, a| {
-            let each = |t: &str, o| t.chars().map(|c| letter_case::up(c, o)).collect();
-            case(vm, a, false, each, <[u8]>::make_ascii_uppercase)
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        s,
-        "downcase",
-        |vm, a| {
-            let each = |t: &str, o| t.chars().map(|c| letter_case::down(c, o)).collect();
-            case(vm, a, true, each, <[u8]>::make_ascii_lowercase)
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        s,
-        "capitalize",
-        |vm, a| {
-            case(
-                vm,
-                a,
-                false,
-                |t, o| {
-                    let mut c = t.chars();
-                    let first = c.next().map(|f| letter_case::title(f, o)).unwrap_or_default();
-                    first + &c.map(|x| letter_case::down(x, o)).collect::<String>()
-                },
-                |b| {
-                    b.make_ascii_lowercase();
-                    if let Some(f) = b.first_mut() {
-                        f.make_ascii_uppercase()
-                    }
-                },
-            )
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        s,
-        "swapcase",
-        |vm, a| {
-            case(
-                vm,
-                a,
-                false,
-                |t, o| t.chars().map(|c| letter_case::swap(c, o)).collect(),
-                |b| {
-                    for x in b {
-                        if x.is_ascii_uppercase() {
-                            x.make_ascii_lowercase()
-                        } else {
-                            x.make_ascii_uppercase()
-                        }
-                    }
-                },
-            )
-        },
-        0,
-        -1,
-    );
-    vm.def(s, "tr", |vm, a| tr(vm, a, false), 2, 2);
-    vm.def(s, "tr_s", |vm, a| tr(vm, a, true), 2, 2);
-    vm.def(
-        s,
-        "delete",
-        |vm, a| {
-            if a.argc == 0 {
-                return vm.arg_error("wrong number of arguments (given 0, expected 1+)");
-            }
-            let sets = member(vm, a)?;
-            let t: String = text_of(vm, a.recv).chars().filter(|ch| !hit(&sets, *ch)).collect();
-            Ok(back(vm, a.recv, t))
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        s,
-        "squeeze",
-        |vm, a| {
-            let sets = member(vm, a)?;
-            let mut out = String::new();
-            for ch in text_of(vm, a.recv).chars() {
-                if out.ends_with(ch) && hit(&sets, ch) {
-                    continue;
-                }
-                out.push(ch);
-            }
-            Ok(back(vm, a.recv, out))
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        s,
-        "count",
-        |vm, a| {
-            if a.argc == 0 {
-                return vm.arg_error("wrong number of arguments (given 0, expected 1+)");
-            }
-            let sets = member(vm, a)?;
-            Ok(Value::fix(text_of(vm, a.recv).chars().filter(|ch| hit(&sets, *ch)).count() as i64))
-        },
-        0,
-        -1,
-    );
-    for name in ["succ", "next"] {
-        vm.def(
-            s,
-            name,
-            |vm, a| {
-                let b = succ(vm.bytes(a.recv));
-                Ok(vm.like(a.recv, b))
+const METHODS: &[Native] = &[
+    public("upcase", 0, -1, |vm, a| {
+        let each = |t: &str, o| t.chars().map(|c| letter_case::up(c, o)).collect();
+        case(vm, a, false, each, <[u8]>::make_ascii_uppercase)
+    }),
+    public("downcase", 0, -1, |vm, a| {
+        let each = |t: &str, o| t.chars().map(|c| letter_case::down(c, o)).collect();
+        case(vm, a, true, each, <[u8]>::make_ascii_lowercase)
+    }),
+    public("capitalize", 0, -1, |vm, a| {
+        case(
+            vm,
+            a,
+            false,
+            |t, o| {
+                let mut c = t.chars();
+                let first = c.next().map(|f| letter_case::title(f, o)).unwrap_or_default();
+                first + &c.map(|x| letter_case::down(x, o)).collect::<String>()
             },
-            0,
-            0,
-        );
-    }
-    for name in ["ljust", "rjust", "center"] {
-        vm.def(s, name, justify, 1, 2);
-    }
-    vm.def(
-        s,
-        "to_i",
-        |vm, a| {
-            let base = match vm.opt(a, 0) {
-                Some(v) => vm.to_int(v)?,
-                None => 10,
-            };
-            if base < 0 || base == 1 || base > 36 {
-                return vm.arg_error(format!("invalid radix {base}"));
-            }
-            let b = vm.bytes(a.recv).to_vec();
-            Ok(crate::core::integer::parse_prefix(vm, &b, base as u32))
-        },
-        0,
-        1,
-    );
-    vm.def(
-        s,
-        "to_f",
-        |vm, a| {
-            let f = crate::core::float::parse_prefix(vm.bytes(a.recv));
-            Ok(vm.float(f))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "hex",
-        |vm, a| {
-            let b = vm.bytes(a.recv).to_vec();
-            Ok(crate::core::integer::parse_prefix(vm, &b, 16))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "oct",
-        |vm, a| {
-            let b = vm.bytes(a.recv).to_vec();
-            let t = b.trim_ascii_start();
-            let u = t.strip_prefix(b"-").or_else(|| t.strip_prefix(b"+")).unwrap_or(t);
-            let base = if u.len() > 1 && u[0] == b'0' && !u[1].is_ascii_digit() && u[1] != b'_' {
-                0
-            } else {
-                8
-            };
-            Ok(crate::core::integer::parse_prefix(vm, &b, base))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "sum",
-        |vm, a| {
-            let bits = match vm.opt(a, 0) {
-                Some(v) => vm.to_int(v)?,
-                None => 16,
-            };
-            let t: u64 = vm.bytes(a.recv).iter().map(|b| u64::from(*b)).sum();
-            Ok(Value::fix(if bits > 0 && bits < 62 { t & ((1 << bits) - 1) } else { t } as i64))
-        },
-        0,
-        1,
-    );
-    vm.def(
-        s,
-        "encoding",
-        |vm, a| {
-            let enc = vm.heap.str(a.recv).enc;
-            vm.encoding_object(enc)
-        },
-        0,
-        0,
-    );
-    vm.def(
-        s,
-        "force_encoding",
-        |vm, a| {
-            let enc = vm.arg(a, 0);
-            vm.check_frozen(a.recv)?;
-            let enc = vm.to_encoding(enc)?;
-            vm.heap.str_mut(a.recv).enc = enc;
-            Ok(a.recv)
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "b",
-        |vm, a| {
-            let b = vm.bytes(a.recv).to_vec();
-            Ok(vm.str_enc(b, e::BINARY))
-        },
-        0,
-        0,
-    );
-    vm.def(s, "valid_encoding?", |vm, a| Ok(Value::bool(e::valid(vm.heap.str(a.recv)))), 0, 0);
-    vm.def(s, "ascii_only?", |vm, a| Ok(Value::bool(e::is_ascii(vm.heap.str(a.recv)))), 0, 0);
-    vm.def(s, "encode", super::encodings::encode, 0, 3);
-    vm.def(
-        s,
-        "unicode_normalize",
-        |vm, a| {
-            let text = normalized(vm, a)?;
-            Ok(vm.str(text))
-        },
-        0,
-        1,
-    );
-    vm.def(
-        s,
-        "unicode_normalized?",
-        |vm, a| {
-            let text = normalized(vm, a)?;
-            Ok(Value::bool(vm.bytes(a.recv) == text.as_bytes()))
-        },
-        0,
-        1,
-    );
-    vm.def(
-        s,
-        "scrub",
-        |vm, a| {
-            let rep = vm.opt_nil(a, 0);
-            let st = vm.heap.str(a.recv);
-            let enc = st.enc;
-            if e::valid(st) {
-                let b = st.bytes.to_vec();
-                return Ok(vm.str_enc(b, enc));
-            }
-            let bytes = st.bytes.to_vec();
-            let mut out = Vec::new();
-            let mut i = 0;
-            while i < bytes.len() {
-                let (len, good) = e::char_len(&bytes[i..], enc);
-                if good {
-                    out.extend_from_slice(&bytes[i..i + len]);
-                    i += len;
-                    continue;
+            |b| {
+                b.make_ascii_lowercase();
+                if let Some(f) = b.first_mut() {
+                    f.make_ascii_uppercase()
                 }
-                let mut end = i + 1;
-                if enc == e::UTF8 && bytes[i] >= 0xC2 && bytes[i] <= 0xF4 {
-                    let want = if bytes[i] >= 0xF0 {
-                        4
-                    } else if bytes[i] >= 0xE0 {
-                        3
+            },
+        )
+    }),
+    public("swapcase", 0, -1, |vm, a| {
+        case(
+            vm,
+            a,
+            false,
+            |t, o| t.chars().map(|c| letter_case::swap(c, o)).collect(),
+            |b| {
+                for x in b {
+                    if x.is_ascii_uppercase() {
+                        x.make_ascii_lowercase()
                     } else {
-                        2
-                    };
-                    while end < bytes.len() && end - i < want - 1 && bytes[end] & 0xC0 == 0x80 {
-                        end += 1
+                        x.make_ascii_uppercase()
                     }
                 }
-                let piece = if !a.block.is_nil() {
-                    let bad = vm.str_enc(&bytes[i..end], enc);
-                    let r = vm.yield1(a.block, bad)?;
-                    vm.to_str_bytes(r)?
-                } else if let Some(r) = rep {
-                    let r = vm.to_str(r)?;
-                    if !e::valid(vm.heap.str(r)) {
-                        return vm.arg_error("replacement must be valid byte sequence");
-                    }
-                    vm.bytes(r).to_vec()
-                } else if e::is_unicode(enc) {
-                    "\u{FFFD}".as_bytes().to_vec()
-                } else {
-                    b"?".to_vec()
-                };
-                out.extend(piece);
-                i = end;
+            },
+        )
+    }),
+    public("tr", 2, 2, |vm, a| tr(vm, a, false)),
+    public("tr_s", 2, 2, |vm, a| tr(vm, a, true)),
+    public("delete", 0, -1, |vm, a| {
+        if a.argc == 0 {
+            return vm.arg_error("wrong number of arguments (given 0, expected 1+)");
+        }
+        let sets = member(vm, a)?;
+        let t: String = text_of(vm, a.recv).chars().filter(|ch| !hit(&sets, *ch)).collect();
+        Ok(back(vm, a.recv, t))
+    }),
+    public("squeeze", 0, -1, |vm, a| {
+        let sets = member(vm, a)?;
+        let mut out = String::new();
+        for ch in text_of(vm, a.recv).chars() {
+            if out.ends_with(ch) && hit(&sets, ch) {
+                continue;
             }
-            Ok(vm.str_enc(out, enc))
-        },
-        0,
-        1,
-    );
+            out.push(ch);
+        }
+        Ok(back(vm, a.recv, out))
+    }),
+    public("count", 0, -1, |vm, a| {
+        if a.argc == 0 {
+            return vm.arg_error("wrong number of arguments (given 0, expected 1+)");
+        }
+        let sets = member(vm, a)?;
+        Ok(Value::fix(text_of(vm, a.recv).chars().filter(|ch| hit(&sets, *ch)).count() as i64))
+    }),
+    public("succ", 0, 0, |vm, a| {
+        let b = succ(vm.bytes(a.recv));
+        Ok(vm.like(a.recv, b))
+    })
+    .also(&["next"]),
+    public("ljust", 1, 2, justify).also(&["rjust", "center"]),
+    public("to_i", 0, 1, |vm, a| {
+        let base = match vm.opt(a, 0) {
+            Some(v) => vm.to_int(v)?,
+            None => 10,
+        };
+        if base < 0 || base == 1 || base > 36 {
+            return vm.arg_error(format!("invalid radix {base}"));
+        }
+        let b = vm.bytes(a.recv).to_vec();
+        Ok(crate::core::integer::parse_prefix(vm, &b, base as u32))
+    }),
+    public("to_f", 0, 0, |vm, a| {
+        let f = crate::core::float::parse_prefix(vm.bytes(a.recv));
+        Ok(vm.float(f))
+    }),
+    public("hex", 0, 0, |vm, a| {
+        let b = vm.bytes(a.recv).to_vec();
+        Ok(crate::core::integer::parse_prefix(vm, &b, 16))
+    }),
+    public("oct", 0, 0, |vm, a| {
+        let b = vm.bytes(a.recv).to_vec();
+        let t = b.trim_ascii_start();
+        let u = t.strip_prefix(b"-").or_else(|| t.strip_prefix(b"+")).unwrap_or(t);
+        let base = if u.len() > 1 && u[0] == b'0' && !u[1].is_ascii_digit() && u[1] != b'_' {
+            0
+        } else {
+            8
+        };
+        Ok(crate::core::integer::parse_prefix(vm, &b, base))
+    }),
+    public("sum", 0, 1, |vm, a| {
+        let bits = match vm.opt(a, 0) {
+            Some(v) => vm.to_int(v)?,
+            None => 16,
+        };
+        let t: u64 = vm.bytes(a.recv).iter().map(|b| u64::from(*b)).sum();
+        Ok(Value::fix(if bits > 0 && bits < 62 { t & ((1 << bits) - 1) } else { t } as i64))
+    }),
+    public("encoding", 0, 0, |vm, a| {
+        let enc = vm.heap.str(a.recv).enc;
+        vm.encoding_object(enc)
+    }),
+    public("force_encoding", 1, 1, |vm, a| {
+        let enc = vm.arg(a, 0);
+        vm.check_frozen(a.recv)?;
+        let enc = vm.to_encoding(enc)?;
+        vm.heap.str_mut(a.recv).enc = enc;
+        Ok(a.recv)
+    }),
+    public("b", 0, 0, |vm, a| {
+        let b = vm.bytes(a.recv).to_vec();
+        Ok(vm.str_enc(b, e::BINARY))
+    }),
+    public("valid_encoding?", 0, 0, |vm, a| Ok(Value::bool(e::valid(vm.heap.str(a.recv))))),
+    public("ascii_only?", 0, 0, |vm, a| Ok(Value::bool(e::is_ascii(vm.heap.str(a.recv))))),
+    public("encode", 0, 3, super::encodings::encode),
+    public("unicode_normalize", 0, 1, |vm, a| {
+        let text = normalized(vm, a)?;
+        Ok(vm.str(text))
+    }),
+    public("unicode_normalized?", 0, 1, |vm, a| {
+        let text = normalized(vm, a)?;
+        Ok(Value::bool(vm.bytes(a.recv) == text.as_bytes()))
+    }),
+    public("scrub", 0, 1, |vm, a| {
+        let rep = vm.opt_nil(a, 0);
+        let st = vm.heap.str(a.recv);
+        let enc = st.enc;
+        if e::valid(st) {
+            let b = st.bytes.to_vec();
+            return Ok(vm.str_enc(b, enc));
+        }
+        let bytes = st.bytes.to_vec();
+        let mut out = Vec::new();
+        let mut i = 0;
+        while i < bytes.len() {
+            let (len, good) = e::char_len(&bytes[i..], enc);
+            if good {
+                out.extend_from_slice(&bytes[i..i + len]);
+                i += len;
+                continue;
+            }
+            let mut end = i + 1;
+            if enc == e::UTF8 && bytes[i] >= 0xC2 && bytes[i] <= 0xF4 {
+                let want = if bytes[i] >= 0xF0 {
+                    4
+                } else if bytes[i] >= 0xE0 {
+                    3
+                } else {
+                    2
+                };
+                while end < bytes.len() && end - i < want - 1 && bytes[end] & 0xC0 == 0x80 {
+                    end += 1
+                }
+            }
+            let piece = if !a.block.is_nil() {
+                let bad = vm.str_enc(&bytes[i..end], enc);
+                let r = vm.yield1(a.block, bad)?;
+                vm.to_str_bytes(r)?
+            } else if let Some(r) = rep {
+                let r = vm.to_str(r)?;
+                if !e::valid(vm.heap.str(r)) {
+                    return vm.arg_error("replacement must be valid byte sequence");
+                }
+                vm.bytes(r).to_vec()
+            } else if e::is_unicode(enc) {
+                "\u{FFFD}".as_bytes().to_vec()
+            } else {
+                b"?".to_vec()
+            };
+            out.extend(piece);
+            i = end;
+        }
+        Ok(vm.str_enc(out, enc))
+    }),
+];
+
+pub(crate) fn init(vm: &mut Vm) {
+    vm.natives(c::STRING, METHODS);
     super::encodings::init(vm);
 }
 

@@ -3,6 +3,7 @@
 use crate::encoding as e;
 use crate::heap::Ext;
 use crate::names as n;
+use crate::natives::{Native, on_class, public};
 use crate::object::c;
 use crate::value::{NIL, Value};
 use crate::vm::{Args, R, Res, Vm};
@@ -166,9 +167,110 @@ impl Vm {
     }
 }
 
+const METHODS: &[Native] = &[
+    public("inspect", 0, 0, |vm, a| {
+        let enc = vm.to_encoding(a.recv)?;
+        Ok(vm.str(format!("#<Encoding:{}>", e::name(enc))))
+    }),
+    public("ascii_compatible?", 0, 0, |vm, a| {
+        let enc = vm.to_encoding(a.recv)?;
+        Ok(Value::bool(e::ascii_compatible(enc)))
+    }),
+    public("dummy?", 0, 0, |vm, a| {
+        let enc = vm.to_encoding(a.recv)?;
+        Ok(Value::bool(matches!(enc, 17..=20)))
+    }),
+    public("names", 0, 0, |vm, a| {
+        let enc = vm.to_encoding(a.recv)?;
+        let (name, aliases) = e::NAMES[enc as usize];
+        let list = std::iter::once(&name).chain(aliases.iter()).map(|t| vm.str(*t)).collect();
+        Ok(vm.arr(list))
+    }),
+    on_class("list", 0, 0, |vm, _| {
+        let mut list = Vec::new();
+        for i in 0..e::NAMES.len() {
+            list.push(vm.encoding_object(i as u8)?)
+        }
+        Ok(vm.arr(list))
+    }),
+    on_class("name_list", 0, 0, |vm, _| {
+        let list = e::NAMES.iter().map(|(n, _)| vm.str(*n)).collect();
+        Ok(vm.arr(list))
+    }),
+    on_class("find", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        let v = match v.as_sym() {
+            Some(s) => {
+                let t = vm.sym_str(s).into_owned();
+                vm.str(t)
+            }
+            None => v,
+        };
+        let enc = vm.to_encoding(v)?;
+        vm.encoding_object(enc)
+    }),
+    on_class("default_external=", 1, 1, |vm, a| {
+        let int = vm.syms.bytes(a.name) == b"default_internal=";
+        let iv = vm.intern(if int { "@__int" } else { "@__ext" });
+        let v = vm.arg(a, 0);
+        if v.is_nil() && !int {
+            return vm.arg_error("default external can not be nil");
+        }
+        let v = if v.is_nil() {
+            v
+        } else {
+            let enc = vm.to_encoding(v)?;
+            vm.encoding_object(enc)?
+        };
+        vm.ivar_set(a.recv, iv, v);
+        Ok(v)
+    })
+    .also(&["default_internal="]),
+    on_class("compatible?", 2, 2, |vm, a| {
+        let (x, y) = (vm.arg(a, 0), vm.arg(a, 1));
+        let conv = |vm: &mut Vm, v: Value| -> Option<Value> {
+            if v.is_str() {
+                Some(v)
+            } else if let Some(s) = v.as_sym() {
+                let t = vm.syms.bytes(s).to_vec();
+                Some(if t.is_ascii() { vm.ascii(t) } else { vm.str(t) })
+            } else {
+                None
+            }
+        };
+        match (conv(vm, x), conv(vm, y)) {
+            (Some(x), Some(y)) => match e::compatible(vm.heap.str(x), vm.heap.str(y)) {
+                Some(enc) => vm.encoding_object(enc),
+                None => Ok(NIL),
+            },
+            _ => {
+                let (x, y) = (vm.to_encoding(x).ok(), vm.to_encoding(y).ok());
+                match (x, y) {
+                    (Some(x), Some(y)) if x == y => vm.encoding_object(x),
+                    _ => {
+                        vm.take_raise();
+                        Ok(NIL)
+                    }
+                }
+            }
+        }
+    }),
+    on_class("aliases", 0, 0, |vm, _| {
+        let h = vm.hash();
+        for (name, aliases) in e::NAMES {
+            for alias in *aliases {
+                let (x, y) = (vm.str(*alias), vm.str(*name));
+                vm.hash_set(h, x, y)?;
+            }
+        }
+        Ok(h)
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let k = c::ENCODING;
     vm.classes[k as usize].alloc = crate::object::Alloc::None;
+    vm.natives(c::ENCODING, METHODS);
     for (i, (name, aliases)) in e::NAMES.iter().enumerate() {
         if let Ok(v) = vm.encoding_object(i as u8) {
             for name in std::iter::once(name).chain(aliases.iter()) {
@@ -202,89 +304,6 @@ pub(crate) fn init(vm: &mut Vm) {
             0,
         );
     }
-    vm.def(
-        k,
-        "inspect",
-        |vm, a| {
-            let enc = vm.to_encoding(a.recv)?;
-            Ok(vm.str(format!("#<Encoding:{}>", e::name(enc))))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "ascii_compatible?",
-        |vm, a| {
-            let enc = vm.to_encoding(a.recv)?;
-            Ok(Value::bool(e::ascii_compatible(enc)))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "dummy?",
-        |vm, a| {
-            let enc = vm.to_encoding(a.recv)?;
-            Ok(Value::bool(matches!(enc, 17..=20)))
-        },
-        0,
-        0,
-    );
-    vm.def(
-        k,
-        "names",
-        |vm, a| {
-            let enc = vm.to_encoding(a.recv)?;
-            let (name, aliases) = e::NAMES[enc as usize];
-            let list = std::iter::once(&name).chain(aliases.iter()).map(|t| vm.str(*t)).collect();
-            Ok(vm.arr(list))
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        k,
-        "list",
-        |vm, _| {
-            let mut list = Vec::new();
-            for i in 0..e::NAMES.len() {
-                list.push(vm.encoding_object(i as u8)?)
-            }
-            Ok(vm.arr(list))
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        k,
-        "name_list",
-        |vm, _| {
-            let list = e::NAMES.iter().map(|(n, _)| vm.str(*n)).collect();
-            Ok(vm.arr(list))
-        },
-        0,
-        0,
-    );
-    vm.def_single(
-        k,
-        "find",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            let v = match v.as_sym() {
-                Some(s) => {
-                    let t = vm.sym_str(s).into_owned();
-                    vm.str(t)
-                }
-                None => v,
-            };
-            let enc = vm.to_encoding(v)?;
-            vm.encoding_object(enc)
-        },
-        1,
-        1,
-    );
     for (name, iv) in [("default_external", "@__ext"), ("default_internal", "@__int")] {
         let _ = iv;
         vm.def_single(
@@ -303,79 +322,4 @@ pub(crate) fn init(vm: &mut Vm) {
             0,
         );
     }
-    for name in ["default_external=", "default_internal="] {
-        vm.def_single(
-            k,
-            name,
-            |vm, a| {
-                let int = vm.syms.bytes(a.name) == b"default_internal=";
-                let iv = vm.intern(if int { "@__int" } else { "@__ext" });
-                let v = vm.arg(a, 0);
-                if v.is_nil() && !int {
-                    return vm.arg_error("default external can not be nil");
-                }
-                let v = if v.is_nil() {
-                    v
-                } else {
-                    let enc = vm.to_encoding(v)?;
-                    vm.encoding_object(enc)?
-                };
-                vm.ivar_set(a.recv, iv, v);
-                Ok(v)
-            },
-            1,
-            1,
-        );
-    }
-    vm.def_single(
-        k,
-        "compatible?",
-        |vm, a| {
-            let (x, y) = (vm.arg(a, 0), vm.arg(a, 1));
-            let conv = |vm: &mut Vm, v: Value| -> Option<Value> {
-                if v.is_str() {
-                    Some(v)
-                } else if let Some(s) = v.as_sym() {
-                    let t = vm.syms.bytes(s).to_vec();
-                    Some(if t.is_ascii() { vm.ascii(t) } else { vm.str(t) })
-                } else {
-                    None
-                }
-            };
-            match (conv(vm, x), conv(vm, y)) {
-                (Some(x), Some(y)) => match e::compatible(vm.heap.str(x), vm.heap.str(y)) {
-                    Some(enc) => vm.encoding_object(enc),
-                    None => Ok(NIL),
-                },
-                _ => {
-                    let (x, y) = (vm.to_encoding(x).ok(), vm.to_encoding(y).ok());
-                    match (x, y) {
-                        (Some(x), Some(y)) if x == y => vm.encoding_object(x),
-                        _ => {
-                            vm.take_raise();
-                            Ok(NIL)
-                        }
-                    }
-                }
-            }
-        },
-        2,
-        2,
-    );
-    vm.def_single(
-        k,
-        "aliases",
-        |vm, _| {
-            let h = vm.hash();
-            for (name, aliases) in e::NAMES {
-                for alias in *aliases {
-                    let (x, y) = (vm.str(*alias), vm.str(*name));
-                    vm.hash_set(h, x, y)?;
-                }
-            }
-            Ok(h)
-        },
-        0,
-        0,
-    );
 }

@@ -2,6 +2,7 @@
 
 use crate::encoding as e;
 use crate::names as n;
+use crate::natives::{Native, public};
 use crate::object::c;
 use crate::regex::find;
 use crate::value::{FALSE, NIL, Value};
@@ -453,170 +454,166 @@ fn sub_common(vm: &mut Vm, a: Args, all: bool, bang: bool) -> R {
     Ok(a.recv)
 }
 
+const METHODS: &[Native] = &[
+    public("index", 1, 2, index),
+    public("rindex", 1, 2, rindex),
+    public("byteindex", 1, 2, |vm, a| {
+        let pat = vm.arg(a, 0);
+        let from = match vm.opt(a, 1) {
+            Some(v) => vm.to_int(v)?,
+            None => 0,
+        };
+        let len = vm.bytes(a.recv).len() as i64;
+        let from = if from < 0 { from + len } else { from };
+        if from < 0 || from > len {
+            return Ok(NIL);
+        }
+        if pat.is_regex() {
+            let m = vm.regex_match(pat, a.recv, from as usize)?;
+            return Ok(vm
+                .match_range(m, Value::fix(0))?
+                .map_or(NIL, |(x, _)| Value::fix(x as i64)));
+        }
+        let pat = vm.to_str(pat)?;
+        Ok(find(&vm.bytes(a.recv)[from as usize..], vm.bytes(pat))
+            .map_or(NIL, |i| Value::fix(i as i64 + from)))
+    }),
+    public("include?", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let o = vm.to_str(o)?;
+        vm.compat(a.recv, o)?;
+        Ok(Value::bool(find(vm.bytes(a.recv), vm.bytes(o)).is_some()))
+    }),
+    public("start_with?", 0, -1, |vm, a| {
+        for v in vm.args(a) {
+            if v.is_regex() {
+                let m = vm.regex_match_at(v, a.recv, 0)?;
+                if !m.is_nil() {
+                    return Ok(Value::bool(true));
+                }
+                continue;
+            }
+            let v = vm.to_str(v)?;
+            if vm.bytes(a.recv).starts_with(vm.bytes(v)) {
+                return Ok(Value::bool(true));
+            }
+        }
+        Ok(FALSE)
+    }),
+    public("end_with?", 0, -1, |vm, a| {
+        for v in vm.args(a) {
+            let v = vm.to_str(v)?;
+            vm.compat(a.recv, v)?;
+            let (b, t) = (vm.bytes(a.recv), vm.bytes(v));
+            if b.ends_with(t)
+                && (t.is_empty()
+                    || vm.heap.str(a.recv).enc != 0
+                    || b[b.len() - t.len()] & 0xC0 != 0x80)
+            {
+                return Ok(Value::bool(true));
+            }
+        }
+        Ok(FALSE)
+    }),
+    public("split", 0, 2, split),
+    public("sub", 1, 2, |vm, a| sub_common(vm, a, false, false)),
+    public("gsub", 1, 2, |vm, a| sub_common(vm, a, true, false)),
+    public("sub!", 1, 2, |vm, a| sub_common(vm, a, false, true)),
+    public("gsub!", 1, 2, |vm, a| sub_common(vm, a, true, true)),
+    public("scan", 1, 1, |vm, a| {
+        let pat = vm.arg(a, 0);
+        let pat = if pat.is_regex() {
+            pat
+        } else {
+            let p = vm.to_str(pat)?;
+            let src = crate::core::regexp::escape(vm.bytes(p));
+            let enc = vm.heap.str(p).enc;
+            vm.new_regex(&src, 0, enc)?
+        };
+        let enc = vm.heap.str(a.recv).enc;
+        let text = vm.bytes(a.recv).to_vec();
+        let held = vm.hold_call(a);
+        vm.hold(pat);
+        let last_held = vm.hold(NIL);
+        let mut out = Vec::new();
+        let mut from = 0;
+        let mut last = NIL;
+        while from <= text.len() {
+            let Some(g) = vm.regex_search(pat, a.recv, from)? else { break };
+            let (x, y) = g[0].unwrap_or((0, 0));
+            from = if y > x {
+                y
+            } else if x < text.len() {
+                x + e::char_len(&text[x..], enc).0
+            } else {
+                x + 1
+            };
+            let v = if g.len() == 1 {
+                vm.str_enc(&text[x..y], enc)
+            } else {
+                let items = g[1..]
+                    .iter()
+                    .map(|r| r.map_or(NIL, |(p, q)| vm.str_enc(&text[p..q], enc)))
+                    .collect();
+                vm.arr(items)
+            };
+            last = vm.new_match(pat, a.recv, g);
+            if a.block.is_nil() {
+                out.push(v)
+            } else {
+                vm.last_match = last;
+                vm.set_held(last_held, last);
+                vm.open(held).yield1(a.block, v)?;
+            }
+            vm.tick()?;
+        }
+        vm.last_match = last;
+        Ok(if a.block.is_nil() { vm.arr(out) } else { a.recv })
+    }),
+    public("=~", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        if o.is_str() {
+            return vm.type_error("type mismatch: String given");
+        }
+        if o.is_regex() {
+            let m = vm.regex_match(o, a.recv, 0)?;
+            return Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) });
+        }
+        vm.send(o, n::MATCH_OP, &[a.recv])
+    }),
+    public("casecmp", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let Some(o) = vm.check_str(o)? else { return Ok(NIL) };
+        if e::compatible(vm.heap.str(a.recv), vm.heap.str(o)).is_none() {
+            return Ok(NIL);
+        }
+        let (x, y) = (vm.bytes(a.recv).to_ascii_lowercase(), vm.bytes(o).to_ascii_lowercase());
+        Ok(Value::fix(x.cmp(&y) as i64))
+    }),
+    public("casecmp?", 1, 1, |vm, a| {
+        let o = vm.arg(a, 0);
+        let Some(o) = vm.check_str(o)? else { return Ok(NIL) };
+        if e::compatible(vm.heap.str(a.recv), vm.heap.str(o)).is_none() {
+            return Ok(NIL);
+        }
+        let fold = |t: String| t.to_lowercase().replace('ß', "ss");
+        Ok(Value::bool(fold(vm.text(a.recv)) == fold(vm.text(o))))
+    }),
+    public("__set", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        vm.check_frozen(a.recv)?;
+        let (b, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
+        let same = *b == *vm.bytes(a.recv);
+        let me = vm.heap.str_mut(a.recv);
+        me.bytes = b;
+        me.enc = enc;
+        Ok(if same { NIL } else { a.recv })
+    }),
+];
+
 pub(crate) fn init(vm: &mut Vm) {
     let s = c::STRING;
-    vm.def(s, "index", index, 1, 2);
-    vm.def(s, "rindex", rindex, 1, 2);
-    vm.def(
-        s,
-        "byteindex",
-        |vm, a| {
-            let pat = vm.arg(a, 0);
-            let from = match vm.opt(a, 1) {
-                Some(v) => vm.to_int(v)?,
-                None => 0,
-            };
-            let len = vm.bytes(a.recv).len() as i64;
-            let from = if from < 0 { from + len } else { from };
-            if from < 0 || from > len {
-                return Ok(NIL);
-            }
-            if pat.is_regex() {
-                let m = vm.regex_match(pat, a.recv, from as usize)?;
-                return Ok(vm
-                    .match_range(m, Value::fix(0))?
-                    .map_or(NIL, |(x, _)| Value::fix(x as i64)));
-            }
-            let pat = vm.to_str(pat)?;
-            Ok(find(&vm.bytes(a.recv)[from as usize..], vm.bytes(pat))
-                .map_or(NIL, |i| Value::fix(i as i64 + from)))
-        },
-        1,
-        2,
-    );
-    vm.def(
-        s,
-        "include?",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let o = vm.to_str(o)?;
-            vm.compat(a.recv, o)?;
-            Ok(Value::bool(find(vm.bytes(a.recv), vm.bytes(o)).is_some()))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "start_with?",
-        |vm, a| {
-            for v in vm.args(a) {
-                if v.is_regex() {
-                    let m = vm.regex_match_at(v, a.recv, 0)?;
-                    if !m.is_nil() {
-                        return Ok(Value::bool(true));
-                    }
-                    continue;
-                }
-                let v = vm.to_str(v)?;
-                if vm.bytes(a.recv).starts_with(vm.bytes(v)) {
-                    return Ok(Value::bool(true));
-                }
-            }
-            Ok(FALSE)
-        },
-        0,
-        -1,
-    );
-    vm.def(
-        s,
-        "end_with?",
-        |vm, a| {
-            for v in vm.args(a) {
-                let v = vm.to_str(v)?;
-                vm.compat(a.recv, v)?;
-                let (b, t) = (vm.bytes(a.recv), vm.bytes(v));
-                if b.ends_with(t)
-                    && (t.is_empty()
-                        || vm.heap.str(a.recv).enc != 0
-                        || b[b.len() - t.len()] & 0xC0 != 0x80)
-                {
-                    return Ok(Value::bool(true));
-                }
-            }
-            Ok(FALSE)
-        },
-        0,
-        -1,
-    );
-    vm.def(s, "split", split, 0, 2);
-    vm.def(s, "sub", |vm, a| sub_common(vm, a, false, false), 1, 2);
-    vm.def(s, "gsub", |vm, a| sub_common(vm, a, true, false), 1, 2);
-    vm.def(s, "sub!", |vm, a| sub_common(vm, a, false, true), 1, 2);
-    vm.def(s, "gsub!", |vm, a| sub_common(vm, a, true, true), 1, 2);
-    vm.def(
-        s,
-        "scan",
-        |vm, a| {
-            let pat = vm.arg(a, 0);
-            let pat = if pat.is_regex() {
-                pat
-            } else {
-                let p = vm.to_str(pat)?;
-                let src = crate::core::regexp::escape(vm.bytes(p));
-                let enc = vm.heap.str(p).enc;
-                vm.new_regex(&src, 0, enc)?
-            };
-            let enc = vm.heap.str(a.recv).enc;
-            let text = vm.bytes(a.recv).to_vec();
-            let held = vm.hold_call(a);
-            vm.hold(pat);
-            let last_held = vm.hold(NIL);
-            let mut out = Vec::new();
-            let mut from = 0;
-            let mut last = NIL;
-            while from <= text.len() {
-                let Some(g) = vm.regex_search(pat, a.recv, from)? else { break };
-                let (x, y) = g[0].unwrap_or((0, 0));
-                from = if y > x {
-                    y
-                } else if x < text.len() {
-                    x + e::char_len(&text[x..], enc).0
-                } else {
-                    x + 1
-                };
-                let v = if g.len() == 1 {
-                    vm.str_enc(&text[x..y], enc)
-                } else {
-                    let items = g[1..]
-                        .iter()
-                        .map(|r| r.map_or(NIL, |(p, q)| vm.str_enc(&text[p..q], enc)))
-                        .collect();
-                    vm.arr(items)
-                };
-                last = vm.new_match(pat, a.recv, g);
-                if a.block.is_nil() {
-                    out.push(v)
-                } else {
-                    vm.last_match = last;
-                    vm.set_held(last_held, last);
-                    vm.open(held).yield1(a.block, v)?;
-                }
-                vm.tick()?;
-            }
-            vm.last_match = last;
-            Ok(if a.block.is_nil() { vm.arr(out) } else { a.recv })
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "=~",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            if o.is_str() {
-                return vm.type_error("type mismatch: String given");
-            }
-            if o.is_regex() {
-                let m = vm.regex_match(o, a.recv, 0)?;
-                return Ok(if m.is_nil() { NIL } else { vm.match_begin(m, 0) });
-            }
-            vm.send(o, n::MATCH_OP, &[a.recv])
-        },
-        1,
-        1,
-    );
+    vm.natives(c::STRING, METHODS);
     for name in ["match", "match?"] {
         vm.def(
             s,
@@ -641,50 +638,4 @@ pub(crate) fn init(vm: &mut Vm) {
             2,
         );
     }
-    vm.def(
-        s,
-        "casecmp",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let Some(o) = vm.check_str(o)? else { return Ok(NIL) };
-            if e::compatible(vm.heap.str(a.recv), vm.heap.str(o)).is_none() {
-                return Ok(NIL);
-            }
-            let (x, y) = (vm.bytes(a.recv).to_ascii_lowercase(), vm.bytes(o).to_ascii_lowercase());
-            Ok(Value::fix(x.cmp(&y) as i64))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "casecmp?",
-        |vm, a| {
-            let o = vm.arg(a, 0);
-            let Some(o) = vm.check_str(o)? else { return Ok(NIL) };
-            if e::compatible(vm.heap.str(a.recv), vm.heap.str(o)).is_none() {
-                return Ok(NIL);
-            }
-            let fold = |t: String| t.to_lowercase().replace('ß', "ss");
-            Ok(Value::bool(fold(vm.text(a.recv)) == fold(vm.text(o))))
-        },
-        1,
-        1,
-    );
-    vm.def(
-        s,
-        "__set",
-        |vm, a| {
-            let v = vm.arg(a, 0);
-            vm.check_frozen(a.recv)?;
-            let (b, enc) = (vm.heap.str(v).bytes.clone(), vm.heap.str(v).enc);
-            let same = *b == *vm.bytes(a.recv);
-            let me = vm.heap.str_mut(a.recv);
-            me.bytes = b;
-            me.enc = enc;
-            Ok(if same { NIL } else { a.recv })
-        },
-        1,
-        1,
-    );
 }

@@ -6,7 +6,7 @@
 const FURTHER: &str = "                                                                ";
 
 /// The text with lines inside brackets and braces put further in; nothing if there are none.
-pub fn flow_further_in(text: &str) -> Option<String> {
+pub(super) fn flow_further_in(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len() + 1024);
     let (mut depth, mut quote, mut changed) = (0usize, None, false);
     let mut block: Option<usize> = None;

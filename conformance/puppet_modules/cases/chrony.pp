@@ -1,0 +1,1 @@
+class { 'chrony': servers => { 'time1.case.test' => ['iburst', 'minpoll 5'], 'time2.case.test' => [] }, queryhosts => ['192.0.2.0/24'], service_manage => false, makestep_seconds => 2, makestep_updates => 4 }

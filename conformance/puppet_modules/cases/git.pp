@@ -1,0 +1,2 @@
+class { 'git': }
+git::repo { 'fresh': target => '/tmp/case/fresh', bare => true }

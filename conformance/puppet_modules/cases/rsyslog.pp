@@ -1,0 +1,1 @@
+class { 'rsyslog::config': global_config => { 'workDirectory' => { 'value' => '/var/spool/rsyslog' } }, actions => { 'casefile' => { 'type' => 'omfile', 'facility' => 'local3.*', 'config' => { 'file' => '/var/log/local3.log' } } } }

@@ -1,0 +1,1 @@
+ssh_keygen { 'root': filename => '/tmp/case/key', comment => 'case', type => 'ed25519' }

@@ -1,0 +1,129 @@
+//! What users of Puppet type on their first day: help, settings, modules from archives and directories, checks of a plain
+//! directory, and what is refused, which says why and what to use instead.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test runs the program from outside"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+struct Ran {
+    code: i32,
+    text: String,
+}
+
+/// Runs `fixpoint` in a directory; every path of the configuration lies below it.
+fn ran(dir: &Path, args: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fixpoint"));
+    command.args(args).current_dir(dir).env("NO_COLOR", "1").stdin(Stdio::null());
+    if args[0] == "puppet" && !args.contains(&"help") {
+        command.args(["--confdir", "conf", "--vardir", "var"]);
+    }
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    Ran { code: output.status.code().unwrap(), text: String::from_utf8_lossy(&text).into_owned() }
+}
+
+fn put(dir: &Path, name: &str, text: &str) {
+    let file = dir.join(name);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+fn module(dir: &Path, version: &str) {
+    put(dir, "src/me-nn/manifests/init.pp", "class nn {}\n");
+    let about = format!(r#"{{"name":"me-nn","version":"{version}","dependencies":[]}}"#);
+    put(dir, "src/me-nn/metadata.json", &about);
+}
+
+#[test]
+fn commands_of_the_first_day_answer() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    put(dir, "plain/good.pp", "notify { 'a': }\n");
+    put(dir, "broken/bad.pp", "notify { 'b':\n");
+    put(dir, "mods/mm/manifests/init.pp", "class mm {}\n");
+    put(dir, "mods/mm/metadata.json", r#"{"name":"me-mm","version":"1.0.0","dependencies":[]}"#);
+    for (args, code, words) in [
+        ("puppet apply --help", 0, "USAGE: puppet apply [OPTIONS]"),
+        ("puppet help apply", 0, "USAGE: puppet apply [OPTIONS]"),
+        ("puppet apply --help", 0, "--noop"),
+        ("puppet config print certname", 0, "\n"),
+        ("puppet catalog compile", 0, "\"catalog_format\": 2"),
+        ("puppet module list --modulepath mods --render-as json", 0, "\"modules_by_path\":{"),
+        ("puppet generate types", 0, "types are read from the modules at each run"),
+        ("puppet describe notify", 0, "Writes a message to the log of each run."),
+        ("puppet parser validate plain", 0, ""),
+        ("puppet parser validate broken", 1, "Syntax error at end of input"),
+        ("puppet lookup --explain --modulepath mods zz", 0, "Searching for \"zz\""),
+        ("check plain", 0, ""),
+        ("check broken", 1, "broken/bad.pp:"),
+    ] {
+        let words_of: Vec<&str> = args.split(' ').collect();
+        let Ran { code: given, text } = ran(dir, &words_of);
+        assert_eq!(given, code, "{args}: {text}");
+        assert!(text.contains(words), "{args}: {text}");
+    }
+}
+
+#[test]
+fn modules_come_from_directories_and_archives_and_leave_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    fs::create_dir(dir.join("mods")).unwrap();
+    module(dir, "1.0.0");
+    let modules = |args: &str| {
+        let mut words = vec!["puppet", "module"];
+        words.extend(args.split(' '));
+        words.extend(["--modulepath", "mods"]);
+        let Ran { code, text } = ran(dir, &words);
+        assert_eq!(code, 0, "{args}: {text}");
+        text
+    };
+    assert!(modules("install src/me-nn --target-dir mods").contains("me-nn (v1.0.0)"));
+    assert!(dir.join("mods/nn/manifests/init.pp").is_file());
+    module(dir, "1.1.0");
+    let mut tar = Command::new("tar");
+    tar.args(["-czf", "nn.tar.gz", "-C", "src", "me-nn"]).current_dir(dir);
+    assert!(tar.status().unwrap().success());
+    assert!(modules("upgrade nn.tar.gz").contains("me-nn (v1.0.0 -> v1.1.0)"));
+    assert!(modules("list").contains("me-nn (v1.1.0)"));
+    assert!(modules("uninstall me-nn").contains("Removed 'me-nn' (v1.1.0)"));
+    assert!(!dir.join("mods/nn").exists());
+    assert!(modules("install nn.tar.gz --target-dir mods").contains("me-nn (v1.1.0)"));
+}
+
+#[test]
+fn what_is_refused_says_why_and_what_to_use_instead() {
+    let dir = tempfile::tempdir().unwrap();
+    for (args, words) in [
+        ("puppet agent -t", "use 'puppet apply'"),
+        ("puppet doc", "use 'puppet describe'"),
+        ("puppet ca list", "it is part of a server"),
+        ("puppet frobnicate", "See 'puppet help' for help on available puppet subcommands"),
+        ("puppet apply --frob", "invalid option: --frob"),
+        ("puppet module install none.tar.gz", "with an archive or directory of this machine"),
+        ("puppet module upgrade nope", "Use `puppet module install` to install this module"),
+    ] {
+        let words_of: Vec<&str> = args.split(' ').collect();
+        let Ran { code, text } = ran(dir.path(), &words_of);
+        assert_eq!(code, 1, "{args}: {text}");
+        assert!(text.contains(words), "{args}: {text}");
+    }
+}
+
+#[test]
+fn a_manifest_that_does_not_compile_is_shown_as_check_shows_it() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "a.pp", "class web { }\ninclude wbe\n");
+    for verb in ["run", "plan"] {
+        let Ran { code, text } = ran(dir.path(), &[verb, "a.pp"]);
+        assert_eq!(code, 1, "{verb}: {text}");
+        assert!(text.contains("a.pp:2:9"), "{verb}: {text}");
+        assert!(text.contains("did you mean 'web'?"), "{verb}: {text}");
+    }
+}
