@@ -28,7 +28,7 @@ pub(crate) enum Format {
     Trace,
 }
 
-/// What the user asked of the output.
+/// What the user wants of the output.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct OutputArgs {
     /// Form of the output

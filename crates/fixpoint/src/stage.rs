@@ -60,7 +60,7 @@ impl Stage {
         };
         let named = trees.iter().map(|tree| (tree.path.clone(), reason(tree).into())).collect();
         self.ledger.set_left_out(named);
-        // Everybody looks into the trees that a copy has of its own, and they are told by the
+        // Everybody looks into the trees that a copy has of its own, and they are known by the
         // names of steps. The others are few and mostly none.
         let mounts: Vec<LeftOut> = trees.into_iter().filter(|tree| !tree.own).collect();
         let mut stage = self.clone();

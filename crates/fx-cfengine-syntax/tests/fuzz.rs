@@ -5,7 +5,7 @@
 //! fx-cfengine-syntax --release --test fuzz` runs as long as asked, `FX_FUZZ_SEED` starts
 //! elsewhere.
 
-#![expect(clippy::disallowed_methods, reason = "a file tells how far it came")]
+#![expect(clippy::disallowed_methods, reason = "a file shows how far it came")]
 
 use std::time::{Duration, Instant};
 

@@ -118,7 +118,7 @@ class Chef
       nil
     end
 
-    # Runs the handlers of a kind, and tells that.
+    # Runs the handlers of a kind, and reports that.
     def run_handlers(kind)
       FX.handlers(nil)
       yield -> { Chef::Handler.run_all(kind, @run_status) and FX.handlers(true) }

@@ -1,4 +1,4 @@
-# What a failure is told with: headings and texts for people, in the original's words.
+# What a failure is reported with: headings and texts for people, in the original's words.
 class Chef
   module FxFailures
     class << self

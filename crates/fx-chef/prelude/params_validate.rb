@@ -6,7 +6,7 @@ class Chef
         raise Chef::Exceptions::ValidationFailed, message || text
       end
 
-      # A value as it is told of: not at all where the resource or the property is sensitive.
+      # A value as it is shown: not at all where the resource or the property is sensitive.
       def self.told(resource, key, value)
         secret = resource.respond_to?(:fx_secret?) &&
           (resource.fx_secret? || resource.class.properties[key.to_sym]&.sensitive?)

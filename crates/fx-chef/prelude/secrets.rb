@@ -10,7 +10,7 @@ class Chef
         @version @uid @gid}.freeze
 
     class << self
-      # The failure as it may be shown. What caused it is told to nobody: it holds the same.
+      # The failure as it may be shown. What caused it is shown to nobody: it holds the same.
       def hide(resource, error)
         text = error.message.to_s
         text = case error

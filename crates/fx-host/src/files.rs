@@ -244,7 +244,7 @@ pub trait Files {
 pub trait Edits: Files {
     /// Makes `path` a regular file with this content, replacing an old one as a whole: a
     /// reader, a kill and a power loss see the old or the new file. Keeps the old file's
-    /// owner, mode, ACL, label and other extended attributes unless told otherwise. A
+    /// owner, mode, ACL, label and other extended attributes unless the caller says otherwise. A
     /// final link is replaced, not followed; resolve it first to write behind it.
     fn write(&self, path: &Path, content: &[u8], options: &WriteOptions) -> Result<()>;
     /// The same for content that is too large to be held in memory as a whole.

@@ -46,7 +46,7 @@ impl Opening {
     }
 }
 
-/// What is asked of a lock on an open file.
+/// What is requested of a lock on an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of flock(2)")]
 pub enum LockWish {

@@ -60,7 +60,7 @@ pub use system_log::{Priority, SystemLog, SystemLogKind};
 
 pub use watching::WatchingHost;
 
-/// Result of anything asked of the machine.
+/// Result of any request to the machine.
 pub type Result<T, E = HostError> = std::result::Result<T, E>;
 
 /// A machine that is only looked at. What evaluates, guards and compares gets this.

@@ -38,7 +38,7 @@ const START: Time = Time { secs: 1_767_225_600, nanos: 0 };
 struct State {
     tree: Tree,
     faults: Faults,
-    /// What was asked of files, in order.
+    /// What was requested of files, in order.
     requests: Vec<(Operation, PathBuf)>,
     script: Script,
     now: Time,
@@ -244,7 +244,7 @@ impl MemoryHost {
         self.state.borrow().faults.hits()
     }
 
-    /// Takes what was asked of files so far, in order, such as `stat /etc/x`.
+    /// Takes what was requested of files so far, in order, such as `stat /etc/x`.
     pub fn take_requests(&self) -> Vec<String> {
         let requests = std::mem::take(&mut self.state.borrow_mut().requests);
         requests

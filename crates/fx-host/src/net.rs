@@ -119,7 +119,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// An address with the reach that its number tells, and nothing more known of it.
+    /// An address with the reach that its number gives, and nothing more known of it.
     pub fn new(ip: IpAddr, prefix: u8) -> Address {
         let on_link = match ip {
             IpAddr::V4(ip) => ip.is_link_local(),

@@ -1,4 +1,4 @@
-//! Names for what can be asked of a machine, shared by the fake's fault injection and by
+//! Names for what can be requested of a machine, shared by the fake's fault injection and by
 //! the recorder. It does nothing itself.
 
 /// One kind of request to a machine.

@@ -1,4 +1,4 @@
-//! Manifests on a machine in memory: what is told and what is done.
+//! Manifests on a machine in memory: what is reported and what is done.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -291,7 +291,7 @@ impl<'a> Lexer<'a> {
             }
         }
         flush(&mut text, &mut parts);
-        // What is wrong inside a string is told at its end.
+        // What is wrong inside a string is reported at its end.
         let end = self.span(self.at, self.at + 1);
         for warning in std::mem::take(&mut self.unplaced) {
             self.warnings.push(warning.label(end, ""));

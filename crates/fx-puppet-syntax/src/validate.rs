@@ -202,7 +202,7 @@ impl Checker<'_> {
                 if *form != Form::Regular {
                     self.error(expr.span, "Resource Defaults are not virtualizable");
                 }
-                // A name and a hash: what was meant is told.
+                // A name and a hash: what was meant is reported.
                 if let ExprKind::Name(name) = &ty.kind {
                     self.error(ty.span, format!("This expression is invalid. Did you try declaring a '{name}' resource without a title?"));
                     return;
@@ -326,7 +326,7 @@ impl Checker<'_> {
                 } else {
                     Diagnostic::warning("puppet-duplicate-key", message)
                 };
-                // The arrow is the place that is told; it stands close to the value.
+                // The arrow is the place that is reported; it stands close to the value.
                 let gap = value.span.start.saturating_sub(expr.span.end);
                 let start = if gap > 3 { value.span.start - 3 } else { expr.span.end };
                 let arrow = Span::new(expr.span.file, start, start + 2);

@@ -30,7 +30,7 @@ pub(crate) use saved::load;
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
 use crate::value::Value;
 
-/// What a compilation is told from outside.
+/// What a compilation is given from outside.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Name of the node.

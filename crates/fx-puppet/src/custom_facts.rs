@@ -1,5 +1,5 @@
 //! Facts beside those of the machine itself: external ones from files and programs, and
-//! those that modules define in Ruby. A fact that cannot be found out is told and left out.
+//! those that modules define in Ruby. A fact that cannot be found out is reported and left out.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -112,7 +112,7 @@ impl Evaluator {
         format!("(file: {}, line: {}, column: {})", at.file, at.line, at.column)
     }
 
-    /// Where a text is wrong; of its end the file alone is told.
+    /// Where a text is wrong; of its end the file alone is named.
     pub(crate) fn diagnostic_text(&self, found: &fx_source::Diagnostic) -> String {
         let Some(span) = found.primary() else { return found.message.clone() };
         if found.code == fx_puppet_syntax::END_OF_INPUT {

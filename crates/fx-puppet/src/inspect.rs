@@ -261,7 +261,7 @@ pub fn inspect(
         }
         ("file", Some(name)) => return Ok(vec![file(host, name)]),
         ("service", Some(name)) => return Ok(vec![service(host, name)]),
-        // A command has never run, and a message has never been told.
+        // A command has never run, and a message has never been reported.
         ("exec", Some(name)) => {
             let own = [("provider", "posix".into()), ("returns", "notrun".into())];
             return Ok(vec![Found::new(name, &own)]);

@@ -1,6 +1,6 @@
 //! Names in a manifest that lead nowhere: variables, classes, resource types, functions.
 //!
-//! What other modules or the site may bring is not known here, so a name is told only where
+//! What other modules or the site may bring is not known here, so a name is reported only where
 //! its module is on the path and has no such thing, or where it is almost one that is known.
 //! Nothing is evaluated.
 
@@ -43,7 +43,7 @@ const ALWAYS: [&str; 16] = [
     "serverversion",
 ];
 
-/// What is told of a program.
+/// What is reported about a program.
 pub fn lint(machine: &Machine, modulepath: Vec<PathBuf>, program: &Program) -> Vec<Diagnostic> {
     let settings = Settings {
         node: "localhost".into(),

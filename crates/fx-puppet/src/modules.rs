@@ -48,7 +48,7 @@ enum Unmet {
     Missing,
 }
 
-/// What is told: warnings, and the list.
+/// What is reported: warnings, and the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModuleList {
     /// In order.

@@ -250,7 +250,7 @@ fn failure(ruby: &Ruby, vm: &mut Vm, unwind: fx_ruby::vm::Unwind) -> Flow {
     let message = vm.call_name(exception, "message", &[]).and_then(|text| vm.to_s(text));
     let mut message = message.unwrap_or_else(|_| "an error without a message".into());
     let name = vm.class_name(class);
-    // What may be missing here is told with its place; a method that some value does not have
+    // What may be missing here is reported with its place; a method that some value does not have
     // is the module's own affair.
     let own = name == "NoMethodError" && !message.contains("Puppet") && !message.contains("main");
     let told = matches!(name.as_str(), "NoMethodError" | "NameError" | "LoadError" | "SyntaxError");

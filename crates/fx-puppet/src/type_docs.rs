@@ -61,7 +61,7 @@ pub struct Asked {
     pub meta: bool,
 }
 
-/// What is told of a type; nothing where there is none of the name.
+/// What is printed about a type; nothing where there is none of the name.
 pub fn describe(
     machine: &Machine,
     request: &CatalogRequest,

@@ -1,5 +1,5 @@
 //! The type system: what types there are. How they print, what fits into what, what type a
-//! value has and how a mismatch is told lie in the files beside.
+//! value has and how a mismatch is reported lie in the files beside.
 
 mod assignable;
 pub(crate) mod display;
@@ -201,7 +201,7 @@ pub struct Later {
     pub target: std::cell::OnceCell<Rc<Type>>,
 }
 
-// The target holds the alias again: only the name is told and compared.
+// The target holds the alias again: only the name is shown and compared.
 impl std::fmt::Debug for Later {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "Later({})", self.name)

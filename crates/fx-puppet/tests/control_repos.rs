@@ -1,5 +1,5 @@
 //! What whole control repositories brought to light: each case is one rule of the original,
-//! in words of its own. Only what is told and the catalog's resources are looked at.
+//! in words of its own. Only what is reported and the catalog's resources are looked at.
 
 #![allow(clippy::needless_raw_string_hashes, reason = "snapshots are rewritten by a tool")]
 

@@ -6,7 +6,7 @@
 //! runs as long as asked, `FX_FUZZ_SEED` starts elsewhere. The compiler works on a machine in
 //! memory.
 
-#![expect(clippy::disallowed_methods, reason = "a file tells how far it came")]
+#![expect(clippy::disallowed_methods, reason = "a file shows how far it came")]
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;

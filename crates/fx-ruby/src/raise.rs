@@ -82,7 +82,7 @@ impl Vm {
         out
     }
 
-    /// What a frame is called where places are told, without its class.
+    /// What a frame is called where places are reported, without its class.
     pub fn frame_name(&self, frame: crate::vm::Frame) -> String {
         let name = self.sym_str(frame.name);
         let block = matches!(frame.code.kind, CodeKind::Block | CodeKind::Lambda);

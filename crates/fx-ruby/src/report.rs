@@ -1,4 +1,4 @@
-//! How an exception is told: the report of a program's end and `full_message` are one text,
+//! How an exception is reported: the report of a program's end and `full_message` are one text,
 //! with or without colours, the newest call at the top or at the bottom.
 
 use crate::names as n;

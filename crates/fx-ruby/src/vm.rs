@@ -386,7 +386,7 @@ impl Vm {
         self.files.get(file as usize).map_or_else(|| Rc::from(""), |f| Rc::clone(&f.path))
     }
 
-    /// Whether a file is one of those that ship, whose frames are told nobody.
+    /// Whether a file is one of those that ship, whose frames are shown to nobody.
     pub(crate) fn is_internal(&self, file: u32) -> bool {
         self.files.get(file as usize).is_none_or(|f| f.path.starts_with("<internal:"))
     }

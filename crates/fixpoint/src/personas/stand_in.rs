@@ -10,7 +10,7 @@ use fx_host::{Commands, Edits, Files, ORIGINALS, OsHost, Sandbox, Spec, WriteOpt
 use crate::persona::Invocation;
 use crate::{exit, terminal};
 
-/// What was asked of services, one `VERB UNIT` a line.
+/// What was requested of services, one `VERB UNIT` a line.
 pub(crate) fn record() -> PathBuf {
     Path::new(ORIGINALS).join("services")
 }

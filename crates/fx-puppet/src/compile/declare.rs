@@ -12,7 +12,7 @@ use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope, interpolated};
 use crate::types::{Type, capitalized};
 use crate::value::Value;
 
-/// A type that is not known is told with the colons it was written with.
+/// A type that is not known is named with the colons it was written with.
 fn as_written(mut flow: Flow, ty: &Expr, kind: &str) -> Flow {
     if let (Flow::Fail(failure), ExprKind::Name(name)) = (&mut flow, &ty.kind)
         && name.starts_with("::")

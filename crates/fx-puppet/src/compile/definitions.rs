@@ -150,7 +150,7 @@ impl Evaluator {
                         };
                         let (of, column) = match kind {
                             DefinitionKind::Function => ("function", at.column),
-                            // Of an alias the name's place is told.
+                            // Of an alias the name's place is reported.
                             DefinitionKind::TypeAlias => ("type", at.column + 5),
                             _ => ("type", at.column),
                         };

@@ -335,7 +335,7 @@ const KINDS: &[(&str, &[&str])] = &[
 pub(crate) struct Kind {
     /// Names of parameters and properties.
     pub(crate) parameters: FxHashSet<Rc<str>>,
-    /// What tells one resource from another.
+    /// What makes one resource differ from another.
     pub(crate) keys: Vec<Rc<str>>,
     /// How a title is taken apart; the whole of it is the key where there is none.
     pub(crate) patterns: Vec<(Regex, Vec<Rc<str>>)>,

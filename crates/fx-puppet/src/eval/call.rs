@@ -1,5 +1,5 @@
 //! Calls: of functions built in and written in the language, of types, of blocks; and how
-//! arguments that do not fit are told.
+//! arguments that do not fit are reported.
 
 use std::rc::Rc;
 
@@ -455,7 +455,7 @@ fn arguments_against(signature: &Parameters, args: &[Value]) -> Vec<Mismatch> {
             continue;
         }
         let found = describe(ty, &infer_set(arg), &[Step::Parameter(Rc::clone(name))]);
-        // What does not fit is refused, even where nothing can be told of it.
+        // What does not fit is refused, even where nothing can be said about it.
         return if found.is_empty() { vec![Mismatch::untold()] } else { found };
     }
     Vec::new()

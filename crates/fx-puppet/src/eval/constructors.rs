@@ -1,5 +1,5 @@
 //! What `Type(…)` accepts: the parameters of the functions that make values. How the values are
-//! made is told beside.
+//! made is reported beside.
 
 use super::call::{check, reasons_against};
 use super::error::Flow;
@@ -11,7 +11,7 @@ use crate::value::Value;
 struct Constructor {
     name: &'static str,
     signatures: &'static [&'static str],
-    /// Arguments of another kind that are told in other words, and what they would become.
+    /// Arguments of another kind that are reported in other words, and what they would become.
     refused: Option<(&'static str, &'static str)>,
 }
 

@@ -15,7 +15,7 @@ pub(crate) enum Flow {
     Break(Span),
 }
 
-/// A failure and how its place is told.
+/// A failure and how its place is reported.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     /// What is wrong.
@@ -46,7 +46,7 @@ pub(crate) enum Issue {
     NoSuchKey,
 }
 
-/// How the place of a failure is told.
+/// How the place of a failure is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// Not known yet: the innermost expression around will say which kind it is.
@@ -75,7 +75,7 @@ impl Flow {
         Flow::new(message.into(), Place::Bare)
     }
 
-    /// A failure told by file and line.
+    /// A failure reported by file and line.
     pub(crate) fn line(span: Span, message: impl Into<String>) -> Flow {
         Flow::new(message.into(), Place::Line(span))
     }

@@ -110,7 +110,7 @@ fn block_takes_two(call: &Call<'_>) -> bool {
     })
 }
 
-/// Calls the block for each item until it is told to stop; `use_result` gets each result.
+/// Calls the block for each item until it says stop; `use_result` gets each result.
 fn visit(call: &Call<'_>, mut use_result: impl FnMut(&Value, Value) -> bool) -> Evaluated<()> {
     let two = block_takes_two(call);
     let is_hash = matches!(call.arg(0), Value::Hash(_));

@@ -1,4 +1,4 @@
-//! How a lookup finds its value, told step by step in the original's words: layers, levels of
+//! How a lookup finds its value, reported step by step in the original's words: layers, levels of
 //! their hierarchies, files, merges. Functions as back ends are named, not followed.
 
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::value::Value;
 struct Told {
     text: String,
     depth: usize,
-    /// Whether options of a merge are told.
+    /// Whether options of a merge are reported.
     options: bool,
     /// Whether the value is a secret in the end.
     is_secret: bool,
@@ -131,7 +131,7 @@ impl Evaluator {
             }
             (None, None) => Strategy::First,
         };
-        // Options are told where the caller set them.
+        // Options are reported where the caller set them.
         told.options = merge.is_some();
         let wanted = options.as_ref().and_then(|options| options.get(&Value::from("convert_to")));
         told.is_secret = wanted.is_some_and(|wanted| self.makes_a_secret(wanted));
@@ -294,7 +294,7 @@ impl Evaluator {
         Ok(Some(value))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one step of a search, told")]
+    #[expect(clippy::too_many_arguments, reason = "one step of a search, reported")]
     fn explain_entry(
         &self,
         config: &Rc<Config>,

@@ -588,7 +588,7 @@ fn variants(types: &[Rc<Type>], original: &Type, actual: &Type, path: &[Step]) -
     found
 }
 
-/// What all alternatives have in common is told once.
+/// What all alternatives have in common is reported once.
 fn merge(varying: usize, all: Vec<Vec<Mismatch>>) -> Vec<Mismatch> {
     let count = all.len();
     let mut found: Vec<Mismatch> = all.into_iter().flatten().collect();
@@ -607,7 +607,7 @@ fn merge(varying: usize, all: Vec<Vec<Mismatch>>) -> Vec<Mismatch> {
     let plain = |step: &&Step| !matches!(step, Step::Variant(_));
     let mut kept: Vec<Mismatch> = Vec::new();
     for one in found {
-        // Keys are told each time, as in the original.
+        // Keys are reported each time, as in the original.
         let is_key = matches!(one.wrong, Wrong::MissingKey(_) | Wrong::ExtraKey(_));
         let same = |other: &Mismatch| {
             !is_key

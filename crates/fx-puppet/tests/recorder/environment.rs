@@ -1,4 +1,4 @@
-//! Compiles an environment of a few files and compares what was told, with or without the
+//! Compiles an environment of a few files and compares what was reported, with or without the
 //! phases. Shared by the tests of the order and of the rules; it checks nothing else.
 
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn compile(files: &[(&str, &str)], trace: bool) -> String {
     phases.text() + &error
 }
 
-/// Compares what is told of a compilation.
+/// Compares what is reported about a compilation.
 pub(crate) fn check(files: &[(&str, &str)], trace: bool, expected: &Expect) {
     // Recursion as deep as allowed needs its room.
     let text = std::thread::scope(|scope| {

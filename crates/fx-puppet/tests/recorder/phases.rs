@@ -1,4 +1,4 @@
-//! Writes down the phases of a run as they are told, and what is said besides where that is
+//! Writes down the phases of a run as they are reported, and what is said besides where that is
 //! wanted. Shared by the tests that check an order; it checks nothing itself.
 
 use std::cell::RefCell;

@@ -201,7 +201,7 @@ class Date
       parts
     end
 
-    # Year, month and day as texts in a usual order, put right where their form tells better.
+    # Year, month and day as texts in a usual order, put right where their form shows it better.
     def three_(parts, year, month, day, comp)
       year, month, day = nil, year, month if year && month && day.nil?
       if year.nil? && day && (day.delete("^0-9").size > 2 || day.start_with?("'"))

@@ -56,7 +56,7 @@ module Net
       k = { 200 => HTTPOK, 201 => HTTPCreated, 204 => HTTPNoContent, 401 => HTTPUnauthorized, 403 => HTTPForbidden, 404 => HTTPNotFound }[s] || [HTTPInformation, HTTPSuccess, HTTPRedirection, HTTPClientError, HTTPServerError][s / 100 - 1] || HTTPResponse
       k.new(s, h, body)
     end
-    # No connection is told in the words of Ruby's own library.
+    # That there is no connection is reported in the words of Ruby's own library.
     def __exchange(method, url, headers, body)
       Process.__http(method, url, headers, body, @read_timeout)
     rescue SystemCallError => e

@@ -285,7 +285,7 @@ impl Vm {
             let kind = self.intern(kind);
             let mut row = vec![Value::sym(kind)];
             if let Some(name) = name {
-                // Ruby 3.1 tells the sign of a nameless block and not of the others.
+                // Ruby 3.1 names the sign of a nameless block and not of the others.
                 let anonymous = matches!(self.syms.bytes(name), b"*" | b"**") && !p.forwarding;
                 if !anonymous {
                     row.push(Value::sym(name));

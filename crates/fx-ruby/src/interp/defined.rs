@@ -128,7 +128,7 @@ impl Vm {
             }
             _ => "expression",
         };
-        // Operator assignments are lowered to other nodes; their outermost one tells.
+        // Operator assignments are lowered to other nodes; their outermost one decides.
         let v = self.str_static(text);
         self.freeze(v);
         Ok(v)

@@ -35,7 +35,7 @@ pub(super) fn make(options: SandboxOptions) -> Result<Sandbox, HostError> {
     Ok(sandbox)
 }
 
-/// What was asked of services inside, in order, each said once. The record lies in the copy,
+/// What was requested of services inside, in order, each said once. The record lies in the copy,
 /// where anybody may have put something else in its place.
 pub(super) fn services(sandbox: &Sandbox) -> Result<Vec<String>, HostError> {
     let record = sandbox.read(&stand_in::record())?.unwrap_or_default();

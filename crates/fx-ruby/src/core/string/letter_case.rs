@@ -1,4 +1,4 @@
-//! What `upcase` and its kin may be told: ASCII only, Turkic letters, folding. Lithuanian is
+//! What `upcase` and its kin may be given: ASCII only, Turkic letters, folding. Lithuanian is
 //! taken and changes nothing, as in Ruby.
 
 use crate::vm::{Args, Res, Vm};
