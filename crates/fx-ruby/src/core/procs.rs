@@ -223,6 +223,11 @@ const METHOD_METHODS: &[Native] = &[
     }),
     public(">>", 1, 1, |vm, a| compose(vm, a, true)),
     public("<<", 1, 1, |vm, a| compose(vm, a, false)),
+    public("call", 0, -1, |vm, a| {
+        let args = vm.args(a);
+        vm.call_method_object(a.recv, &args, a.block, a.kw)
+    })
+    .also(&["()", "===", "[]"]),
 ];
 
 const UNBOUND_METHODS: &[Native] = &[
