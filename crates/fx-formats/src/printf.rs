@@ -1,5 +1,5 @@
 //! `format` as Ruby has it: directives with flags, widths, precisions, numbered and named
-//! arguments. [`format`] reads the text; whoever calls it shows the values through [`Spec`].
+//! arguments. [`format()`] reads the text; whoever calls it shows the values through [`Spec`].
 
 mod numbers;
 mod reader;
