@@ -26,7 +26,7 @@ fn sprintf(call: &Call<'_>) -> Evaluated {
     Ok(Value::from(String::from_utf8_lossy(&formatting.out).as_ref()))
 }
 
-/// No text grows past this by a width or a precision.
+/// No text grows past this by its widths and precisions together.
 const LONGEST: usize = 1 << 24;
 
 /// The arguments of a call, and the text it makes.
@@ -63,7 +63,7 @@ impl Arguments for Formatting<'_> {
     }
 
     fn reserve(&mut self, bytes: usize) -> Evaluated<()> {
-        if bytes > LONGEST {
+        if bytes.saturating_add(self.out.len()) > LONGEST {
             return self.refuse("failed to allocate memory".into());
         }
         Ok(())
