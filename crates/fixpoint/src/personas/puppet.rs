@@ -1,5 +1,6 @@
 //! The puppet persona: its subcommands, and a clear word for those that are not supported.
 
+mod agent;
 mod apply;
 mod catalog;
 mod config;
@@ -70,6 +71,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
 /// Subcommands beside `apply`: their names, and what they do.
 type Run = fn(&flags::Flags, &[String]) -> u8;
 const SUBCOMMANDS: &[(&str, Run)] = &[
+    ("agent", agent::run),
     ("catalog", catalog::run),
     ("config", config::run),
     ("describe", describe::run),

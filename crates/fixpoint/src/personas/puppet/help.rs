@@ -20,6 +20,14 @@ type Action = (&'static str, &'static str, &'static str);
 
 const ABOUT: &[About] = &[
     About {
+        name: "agent",
+        sub: Sub::Agent,
+        usage: "[OPTIONS]",
+        line: "Apply the catalog of a server to this machine",
+        more: "Fetches plug-ins, sends facts, takes the catalog that the server compiles, applies it and\nsends a report. With --test it does so once, shows what it does, and ends with a code that says\nwhat happened. Every setting is a flag too, such as --server, --environment or --noop.",
+        actions: &[],
+    },
+    About {
         name: "apply",
         sub: Sub::Apply,
         usage: "[OPTIONS] [FILE | DIRECTORY | -e CODE]",
@@ -147,7 +155,6 @@ const ABOUT: &[About] = &[
 
 /// Subcommands of the original that are not here, and what to use instead.
 pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
-    ("agent", "there is no server to ask; use 'puppet apply'"),
     ("ca", "there is no certificate authority; it is part of a server"),
     ("cert", "there is no certificate authority; it is part of a server"),
     ("device", "network devices are not managed; use 'puppet apply' on the machine itself"),

@@ -78,6 +78,16 @@ impl Settings {
         fx_puppet::settings::interpolate(&self.values, text)
     }
 
+    /// Gives a setting a value, unless it has one.
+    pub(super) fn fill(&mut self, name: &str, value: &str) {
+        self.values.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    }
+
+    /// All that were given.
+    pub(super) fn given(&self) -> fx_puppet::settings::Given {
+        self.values.clone()
+    }
+
     /// Whether a setting was given at all.
     pub(super) fn is_given(&self, name: &str) -> bool {
         self.values.contains_key(name)
