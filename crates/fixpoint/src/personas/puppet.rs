@@ -17,7 +17,7 @@ mod lookup;
 mod module;
 mod parser;
 mod resource;
-mod settings;
+pub(crate) mod settings;
 
 use std::ffi::OsString;
 use std::io::Write;
