@@ -40,7 +40,7 @@ mod inspect;
 mod lint;
 mod modules;
 
-pub use catalogs::{CatalogRequest, catalog, manifests, read_facts};
+pub use catalogs::{CatalogRequest, Server, catalog, facts_from_json, manifests, read_facts};
 pub use classifier::{Classification, classify};
 pub use compile::{Attribute, Attributes, Catalog, Resource, Settings, Tags};
 pub use compiled::{Backup, Compiled, FileServer, Served, ServedKind, TreeWish};

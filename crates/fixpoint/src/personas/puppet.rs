@@ -18,7 +18,7 @@ mod lookup;
 mod module;
 mod parser;
 mod resource;
-mod settings;
+pub(crate) mod settings;
 
 use std::ffi::OsString;
 use std::io::Write;

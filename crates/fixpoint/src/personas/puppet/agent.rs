@@ -338,7 +338,7 @@ impl Agent<'_> {
             summary: Some(self.path("lastrunfile")),
             class_list: Some(self.path("classfile")),
             resource_list: Some(self.path("resourcefile")),
-            given: self.settings.given(),
+            given: self.settings.values().clone(),
             level: Some(apply::level(self.flags, self.settings)),
             detailed_exitcodes: self.flags.has("detailed-exitcodes") || self.flags.has("test"),
             ..Request::default()

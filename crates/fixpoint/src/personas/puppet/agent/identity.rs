@@ -215,7 +215,6 @@ impl Files<'_> {
             Key::rsa(bits, fx_crypto::Random(&mut random))?
         };
         self.write(&path, &key.to_pem()?, 0o640)?;
-        self.write(&self.path("hostpubkey"), &key.public().to_pem()?, 0o644)?;
         Ok(key)
     }
 
