@@ -97,12 +97,12 @@ pub struct AgentRun {
 /// How it ended.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// The report of an agent's run, as it is sent.
-    pub report: Option<serde_json::Value>,
     /// Exit code of the original.
     pub code: u8,
     /// The figures of the run, where they are wanted.
     pub figures: String,
+    /// The report of an agent's run, as it is sent.
+    pub report: Option<serde_json::Value>,
 }
 
 impl Summary {

@@ -119,16 +119,11 @@ impl Server {
 
     /// What is below a directory of a mount.
     pub fn metadatas(&self, path: &str, query: &ListQuery<'_>, environment: &str) -> Sent {
-        let mut wanted = format!("recurse={}", query.recurse);
-        if let Some(levels) = query.levels {
-            wanted.push_str(&format!("&recurselimit={levels}"));
-        }
-        if let Some(most) = query.max_files {
-            wanted.push_str(&format!("&max_files={most}"));
-        }
-        for name in query.ignore {
-            wanted.push_str(&format!("&ignore={}", percent_encoded(name)));
-        }
+        let mut wanted = vec![format!("recurse={}", query.recurse)];
+        wanted.extend(query.levels.map(|levels| format!("recurselimit={levels}")));
+        wanted.extend(query.max_files.map(|most| format!("max_files={most}")));
+        wanted.extend(query.ignore.iter().map(|name| format!("ignore={}", percent_encoded(name))));
+        let wanted = wanted.join("&");
         let ListQuery { links, source_permissions, .. } = query;
         let path = format!(
             "/puppet/v3/file_metadatas/{}?{wanted}&links={links}&checksum_type=sha256&source_permissions={source_permissions}&environment={environment}",

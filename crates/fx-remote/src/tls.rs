@@ -38,7 +38,7 @@ pub struct Identity {
 impl fmt::Debug for Identity {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The key is nobody's business.
-        out.debug_struct("Identity").field("name", &self.certificate.name()).finish()
+        out.debug_struct("Identity").field("name", &self.certificate.name()).finish_non_exhaustive()
     }
 }
 

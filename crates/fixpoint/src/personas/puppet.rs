@@ -19,6 +19,7 @@ mod module;
 mod parser;
 mod resource;
 pub(crate) mod settings;
+mod ssl;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -83,6 +84,7 @@ const SUBCOMMANDS: &[(&str, Run)] = &[
     ("module", module::run),
     ("parser", parser::run),
     ("resource", resource::run),
+    ("ssl", ssl::run),
 ];
 
 fn subcommand(name: &str, args: &[String]) -> u8 {

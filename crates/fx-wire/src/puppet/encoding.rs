@@ -80,7 +80,11 @@ pub fn percent_encoded(text: &str) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
                 out.push(char::from(byte));
             }
-            _ => out.push_str(&format!("%{byte:02X}")),
+            _ => {
+                out.push('%');
+                let digits = [byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16));
+                out.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
+            }
         }
     }
     out

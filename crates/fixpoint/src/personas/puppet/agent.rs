@@ -19,6 +19,7 @@ use fx_puppet::Machine;
 use fx_puppet_apply::Request;
 use fx_remote::NetError;
 use fx_remote::puppet::Unanswered;
+use fx_report::console::puppet::PuppetConsole;
 
 use super::flags::Flags;
 use super::ground::{fail, say};
@@ -75,6 +76,7 @@ fn level_word(level: Level) -> &'static str {
 
 /// Runs the subcommand; its exit code.
 pub(super) fn run(flags: &Flags, _words: &[String]) -> u8 {
+    let args: Vec<String> = flags.written().collect();
     let stop = fx_host::stop_on_signals();
     let host = Rc::new(OsHost::cancelled_by(std::sync::Arc::clone(&stop)));
     let mut settings = Settings::read(&host, flags, "agent");
@@ -109,6 +111,8 @@ pub(super) fn run(flags: &Flags, _words: &[String]) -> u8 {
         headers: headers(),
         is_environment_given,
         stop: &stop,
+        console: &console,
+        args: &args,
     };
     let code = agent.run();
     console.flush();
@@ -123,6 +127,9 @@ struct Agent<'a> {
     headers: Vec<(String, String)>,
     is_environment_given: bool,
     stop: &'a AtomicBool,
+    console: &'a PuppetConsole,
+    /// The command line, without the name of the subcommand.
+    args: &'a [String],
 }
 
 impl Agent<'_> {
@@ -148,7 +155,7 @@ impl Agent<'_> {
             return self.fingerprint();
         }
         if self.is_on("onetime") {
-            return self.once(true);
+            return self.once();
         }
         if self.settings.get("daemonize") != "false" {
             complain(
@@ -170,10 +177,22 @@ impl Agent<'_> {
         }
         while !self.stop.load(Ordering::Relaxed) {
             let began = Instant::now();
-            self.once(false);
+            if let Err(error) = self.child() {
+                complain(&format!("Error: Could not start a run: {error}"));
+            }
             self.pause(interval.saturating_sub(began.elapsed()));
         }
         0
+    }
+
+    /// A run in a process of its own, as the original does it: what it takes it gives back.
+    fn child(&self) -> std::io::Result<()> {
+        let mut command = std::process::Command::new(std::env::current_exe()?);
+        command.args(["puppet", "agent"]).args(self.args).arg("--onetime");
+        if !self.settings.is_given("waitforcert") {
+            command.arg("--waitforcert=2m");
+        }
+        command.spawn()?.wait().map(drop)
     }
 
     /// Waits, unless it is time to stop.
@@ -221,7 +240,7 @@ impl Agent<'_> {
     }
 
     /// One run; its exit code.
-    fn once(&self, is_only: bool) -> u8 {
+    fn once(&self) -> u8 {
         let run = self.machine.run();
         let log = Log::new(run);
         match locks::disabled(run, &self.path("agent_disabled_lockfile")) {
@@ -237,7 +256,7 @@ impl Agent<'_> {
             }
             Err(why) => return self.failed(&log, &why),
         }
-        let Some(ready) = self.identity(&log, is_only) else { return 1 };
+        let Some(ready) = self.identity(&log) else { return 1 };
         let path = self.path("agent_catalog_run_lockfile");
         let lock = match locks::take(run, &path) {
             Ok(Some(lock)) => lock,
@@ -277,14 +296,12 @@ impl Agent<'_> {
     }
 
     /// Key and certificate; waits for the signature where that is wanted.
-    fn identity(&self, log: &Log<'_>, is_only: bool) -> Option<Ready> {
+    fn identity(&self, log: &Log<'_>) -> Option<Ready> {
         let files = Files { settings: self.settings, log, name: self.name, headers: &self.headers };
-        let is_given = self.settings.is_given("waitforcert");
-        let wait: u64 = if is_only && !is_given {
-            0
-        } else {
-            self.settings.shown("waitforcert").parse().unwrap_or(120)
-        };
+        // A single run does not wait unless told to.
+        let wait = self.settings.is_given("waitforcert");
+        let wait = wait.then(|| self.settings.shown("waitforcert").parse().ok()).flatten();
+        let wait: u64 = wait.unwrap_or(0);
         loop {
             match files.bootstrap() {
                 Ok(ready) => return Some(ready),
@@ -297,6 +314,7 @@ impl Agent<'_> {
                         Level::Info,
                         &format!("Certificate for {} has not been signed yet", self.name),
                     );
+                    self.console.flush();
                     say(&format!(
                         "Couldn't fetch certificate from CA server; you might still need to sign this agent's certificate ({}).",
                         self.name

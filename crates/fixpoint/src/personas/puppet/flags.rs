@@ -19,6 +19,7 @@ pub(super) enum Sub {
     Module,
     Parser,
     Resource,
+    Ssl,
 }
 
 /// Whether a flag takes a value.
@@ -52,13 +53,13 @@ const fn flag(
 
 use Sub::{
     Agent, Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Generate, Lookup, Module,
-    Parser, Resource,
+    Parser, Resource, Ssl,
 };
 use Takes::{Maybe, Nothing, Value};
 
 const ALL: &[Sub] = &[
     Agent, Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Generate, Lookup, Module,
-    Parser, Resource,
+    Parser, Resource, Ssl,
 ];
 
 /// Subcommands that compile for a node.
@@ -128,6 +129,7 @@ const FLAGS: &[Flag] = &[
         &[Apply],
         "Log to console, syslog or a file; several are separated by commas.",
     ),
+    flag("localca", None, Nothing, &[Ssl], "Remove the certificates of the authority, too."),
     flag("enable", None, Nothing, &[Agent], "Allow runs again."),
     flag("disable", None, Maybe, &[Agent], "Allow no runs; a word says why."),
     flag("fingerprint", None, Nothing, &[Agent], "Print the fingerprint of the certificate."),
@@ -366,6 +368,15 @@ impl Flags {
     pub(super) fn settings(&self) -> impl Iterator<Item = String> {
         let names = self.long().map(|(name, _)| name.strip_prefix("no-").unwrap_or(name));
         names.filter(|name| kind(name).is_some()).map(str::to_owned)
+    }
+
+    /// The flags as they were given.
+    pub(super) fn written(&self) -> impl Iterator<Item = String> {
+        self.given.iter().map(|given| match given.value.as_str() {
+            "" => given.written.clone(),
+            value if given.written.starts_with("--") => format!("{}={value}", given.written),
+            value => format!("{}{value}", given.written),
+        })
     }
 
     /// Whether help is wanted.

@@ -151,6 +151,20 @@ const ABOUT: &[About] = &[
         more: "Prints the resources of a type that are on this machine, or changes one.",
         actions: &[],
     },
+    About {
+        name: "ssl",
+        sub: Sub::Ssl,
+        usage: "<action> [OPTIONS]",
+        line: "Manage the key and the certificate of this node",
+        more: "Makes what a node needs to speak to a server, and checks or removes it.",
+        actions: &[
+            ("bootstrap", "", "Make a key, ask for a certificate, and take it."),
+            ("clean", "[--localca]", "Remove the key and the certificate."),
+            ("download_cert", "", "Take the certificate, if it is signed."),
+            ("submit_request", "", "Ask for a certificate."),
+            ("verify", "", "Check that key and certificates belong together."),
+        ],
+    },
 ];
 
 /// Subcommands of the original that are not here, and what to use instead.
@@ -167,7 +181,6 @@ pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
         "there is no server to send to; the last report is in 'puppet config print lastrunreport'",
     ),
     ("script", "manifests are compiled; use 'puppet apply'"),
-    ("ssl", "there is no server to have a certificate for"),
     ("status", "there is no server; use 'fixpoint history' for past runs"),
 ];
 

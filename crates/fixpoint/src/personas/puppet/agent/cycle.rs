@@ -88,6 +88,7 @@ impl Cycle<'_> {
             }),
             ..self.request.clone()
         };
+        self.machine.forget_modules();
         let summary = fx_puppet_apply::run(self.machine, &request);
         if let Some(report) = &summary.report {
             self.send(&server, report, &found.environment);

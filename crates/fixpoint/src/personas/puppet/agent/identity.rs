@@ -106,12 +106,40 @@ impl Files<'_> {
         })
     }
 
-    /// All of it, fetched where it is not there.
-    pub(in crate::personas::puppet) fn bootstrap(&self) -> Known<Ready> {
+    /// The directories, which only their owner can write.
+    fn directories(&self) -> Known<()> {
+        let modes = [
+            ("ssldir", 0o771),
+            ("certdir", 0o755),
+            ("publickeydir", 0o755),
+            ("requestdir", 0o755),
+            ("privatekeydir", 0o750),
+            ("privatedir", 0o750),
+        ];
+        self.log.run.own_state(|act| {
+            for (setting, mode) in modes {
+                let path = self.path(setting);
+                fx_resources::directory::make_parents(act, &path, 0o755)?;
+                if act.lstat_opt(&path)?.is_none() {
+                    act.make_dir(&path, mode)?;
+                    act.set_mode(&path, mode)?;
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Whom we trust, and our key.
+    pub(in crate::personas::puppet) fn ground(&self) -> Known<(Trust, Key)> {
+        self.directories()?;
         let certificates = self.authorities()?;
         let revocations = self.revocations(&certificates)?;
-        let trust = Trust::Authorities { certificates, revocations };
-        let key = self.key()?;
+        Ok((Trust::Authorities { certificates, revocations }, self.key()?))
+    }
+
+    /// All of it, fetched where it is not there.
+    pub(in crate::personas::puppet) fn bootstrap(&self) -> Known<Ready> {
+        let (trust, key) = self.ground()?;
         let certificate = match self.own_certificate(&key)? {
             Some(certificate) => certificate,
             None => self.ask(&trust, &key)?,
@@ -232,6 +260,30 @@ impl Files<'_> {
         }
         let name = certificate.name().unwrap_or_default();
         Err(format!("The certificate for 'CN={name}' does not match its private key").into())
+    }
+
+    /// Whether a certificate is that of the key, signed by one of the authorities and not revoked.
+    pub(in crate::personas::puppet) fn check(
+        &self,
+        own: &Certificate,
+        key: &Key,
+        authorities: &[Certificate],
+    ) -> Known<()> {
+        self.check_key(own, key)?;
+        for authority in authorities {
+            if authority.has_signed(own)? {
+                let lists = self.read(&self.path("hostcrl"))?;
+                let revocations = lists.as_deref().map(Revocations::bundle).transpose()?;
+                let trust = Trust::Authorities {
+                    certificates: authorities.to_vec(),
+                    revocations: revocations.unwrap_or_default(),
+                };
+                let identity = Identity { certificate: own.clone(), key: key.clone() };
+                return self.check_revoked(&Ready { trust, identity });
+            }
+        }
+        let name = own.name().unwrap_or_default();
+        Err(format!("Invalid signature for certificate 'CN={name}'").into())
     }
 
     /// Sends a request and takes the certificate, where it is signed already.
