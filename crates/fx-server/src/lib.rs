@@ -29,6 +29,7 @@ pub use code::{
 };
 pub use message::{Head, Reply, Request};
 pub use revoked::RevokedSerials;
+pub use routes::endpoints;
 pub use rules::{Access, Pattern, Rule, Rules, Who};
 pub use serve::{Limits, ServeError, serve};
 pub use tls::{Tls, TlsError};

@@ -85,6 +85,11 @@ pub(crate) const ROUTES: &[(&str, &str, Route, usize)] = &[
     ("GET",    "status/v1/services/:",                       Route::StatusServices,     0),
 ];
 
+/// Methods and paths of all endpoints, as the table has them.
+pub fn endpoints() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROUTES.iter().map(|(method, template, ..)| (*method, *template))
+}
+
 /// A request for a certificate, a wish.
 const SMALL: usize = 64 << 10;
 /// A list of names.
