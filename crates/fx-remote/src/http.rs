@@ -16,6 +16,8 @@ const MOST_BYTES: u64 = 4 << 30;
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NetError {
+    #[error("connection refused")]
+    Refused,
     #[error("{0}")]
     Connect(String),
     #[error("the name of the host is not known")]
@@ -178,6 +180,9 @@ fn reason(error: ureq::Error) -> NetError {
         ureq::Error::Io(error) => {
             if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
                 return of_tls(tls);
+            }
+            if error.kind() == std::io::ErrorKind::ConnectionRefused {
+                return NetError::Refused;
             }
             NetError::Connect(error.to_string())
         }

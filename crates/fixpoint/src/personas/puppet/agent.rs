@@ -37,29 +37,24 @@ pub(super) fn headers() -> Vec<(String, String)> {
 }
 
 /// Why a server could not be reached, in the words of the original.
-pub(super) fn unreachable_text(host: &str, unanswered: &Unanswered) -> String {
+pub(super) fn unreachable_text(unanswered: &Unanswered) -> String {
     let place = unanswered.url.strip_prefix("https://").unwrap_or(&unanswered.url);
     let place = place.split('/').next().unwrap_or(place);
-    match &unanswered.error {
-        NetError::Connect(why) if why.contains("refused") => {
-            format!(
-                "Failed to open TCP connection to {place} (Connection refused - connect(2) for \"{host}\")"
-            )
-        }
-        NetError::Name => format!(
-            "Failed to open TCP connection to {place} (getaddrinfo: Name or service not known)"
-        ),
-        other => other.to_string(),
-    }
+    let why = match &unanswered.error {
+        NetError::Refused => "Connection refused - connect(2)",
+        NetError::Name => "getaddrinfo: Name or service not known",
+        other => return other.to_string(),
+    };
+    format!("Failed to open TCP connection to {place} ({why})")
 }
 
 /// A request that had no answer, as errors show it.
-pub(super) fn unanswered_text(host: &str, unanswered: &Unanswered) -> String {
+pub(super) fn unanswered_text(unanswered: &Unanswered) -> String {
     format!(
         "Request to {} failed after {:.3} seconds: {}",
         unanswered.url,
         unanswered.after.as_secs_f64(),
-        unreachable_text(host, unanswered)
+        unreachable_text(unanswered)
     )
 }
 

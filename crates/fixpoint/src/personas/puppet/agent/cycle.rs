@@ -211,8 +211,14 @@ impl Cycle<'_> {
         }
         let mut environment = first.to_owned();
         for _ in 0..MOST_ENVIRONMENTS {
-            if self.settings.get("pluginsync") != "false" {
-                self.sync(server, &environment)?;
+            if self.settings.get("pluginsync") != "false"
+                && let Err(why) = self.sync(server, &environment)
+            {
+                self.log.say(Level::Error, &why);
+                // The catalog may need what did not come: an older one does not.
+                if self.settings.get("usecacheonfailure") != "false" {
+                    return Ok(self.fallback(&environment));
+                }
             }
             self.log.say(Level::Info, "Loading facts");
             let facts = self.facts();
@@ -314,10 +320,9 @@ impl Cycle<'_> {
         uuid: &str,
     ) -> Result<Found, String> {
         let failed = |why: String| format!("Could not retrieve catalog from remote server: {why}");
-        let answer =
-            server.catalog(self.name, facts, environment, configured, uuid).map_err(|error| {
-                failed(super::unanswered_text(&self.settings.get("server"), &error))
-            })?;
+        let answer = server
+            .catalog(self.name, facts, environment, configured, uuid)
+            .map_err(|error| failed(super::unanswered_text(&error)))?;
         if !answer.is_success() {
             return Err(failed(complaint(&answer)));
         }
@@ -383,7 +388,7 @@ impl Cycle<'_> {
             // A server without reports is no failure.
             Ok(answer) if answer.status == 404 => return,
             Ok(answer) => complaint(&answer),
-            Err(error) => super::unanswered_text(&self.settings.get("server"), &error),
+            Err(error) => super::unanswered_text(&error),
         };
         self.log.say(Level::Error, &format!("Could not send report: {why}"));
     }

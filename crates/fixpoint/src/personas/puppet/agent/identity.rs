@@ -94,7 +94,7 @@ impl Files<'_> {
             if let NetError::Certificate(_) | NetError::Tls(_) = unanswered.error {
                 return NoIdentity::Failed(unanswered.error.to_string());
             }
-            let why = super::unreachable_text(&self.settings.get("ca_server"), &unanswered);
+            let why = super::unreachable_text(&unanswered);
             self.log.say(
                 Level::Error,
                 &format!(

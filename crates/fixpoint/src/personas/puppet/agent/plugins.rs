@@ -35,7 +35,7 @@ pub(super) fn has_environment(server: &Server, environment: &str) -> Result<bool
         source_permissions: "ignore",
     };
     let answer = server.metadatas("plugins", &query, environment);
-    let answer = answer.map_err(|error| error.to_string())?;
+    let answer = answer.map_err(|error| super::unanswered_text(&error))?;
     match answer.status {
         404 => Ok(false),
         200..=299 => Ok(true),
