@@ -1,5 +1,11 @@
 //! `puppet agent` against `fixpoint serve`: from nothing to a converged machine, over loopback.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test looks at the machine from outside"
+)]
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

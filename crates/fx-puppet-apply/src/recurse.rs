@@ -335,7 +335,8 @@ mod tests {
     use super::*;
 
     fn found(paths: &[&str], source: Option<usize>) -> Vec<Found> {
-        let one = |path: &&str| Found { rest: Path::new(path).into(), kind: None, source };
+        let one =
+            |path: &&str| Found { rest: Path::new(path).into(), kind: None, target: None, source };
         paths.iter().map(one).collect()
     }
 

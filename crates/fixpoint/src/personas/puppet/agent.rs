@@ -181,6 +181,7 @@ impl Agent<'_> {
     }
 
     /// A run in a process of its own, as the original does it: what it takes it gives back.
+    #[allow(clippy::disallowed_methods, reason = "our own program, with our own output")]
     fn child(&self) -> std::io::Result<()> {
         let mut command = std::process::Command::new(std::env::current_exe()?);
         command.args(["puppet", "agent"]).args(self.args).arg("--onetime");
@@ -249,7 +250,7 @@ impl Agent<'_> {
                 );
                 return 1;
             }
-            Err(why) => return self.failed(&log, &why),
+            Err(why) => return failed(&log, &why),
         }
         let Some(ready) = self.identity(&log) else { return 1 };
         let path = self.path("agent_catalog_run_lockfile");
@@ -265,7 +266,7 @@ impl Agent<'_> {
                 );
                 return 1;
             }
-            Err(why) => return self.failed(&log, &why),
+            Err(why) => return failed(&log, &why),
         };
         let cycle = Cycle {
             machine: self.machine,
@@ -281,13 +282,8 @@ impl Agent<'_> {
         drop(lock);
         match run.own_state(|act| act.commit()) {
             Ok(()) => code,
-            Err(error) => self.failed(&log, &error.to_string()),
+            Err(error) => failed(&log, &error.to_string()),
         }
-    }
-
-    fn failed(&self, log: &Log<'_>, why: &str) -> u8 {
-        log.say(Level::Error, why);
-        1
     }
 
     /// Key and certificate; waits for the signature where that is wanted.
@@ -357,4 +353,10 @@ impl Agent<'_> {
             ..Request::default()
         }
     }
+}
+
+/// Logs why there is no run; the exit code.
+fn failed(log: &Log<'_>, why: &str) -> u8 {
+    log.say(Level::Error, why);
+    1
 }

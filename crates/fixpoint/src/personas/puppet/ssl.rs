@@ -44,7 +44,10 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         "download_cert" => node.download(),
         "verify" => node.verify(),
         "clean" => node.clean(),
-        "show" => node.show(),
+        "show" => Err(help::not_here(
+            "ssl show",
+            "use 'openssl x509 -text -in FILE' with the file that 'puppet config print hostcert' names",
+        )),
         other => Err(format!("Unknown action '{other}'")),
     };
     if let Err(why) = &done {
@@ -173,12 +176,5 @@ impl Node<'_> {
             }
         }
         self.files.log.run.own_state(|act| act.commit()).map_err(|error| error.to_string())
-    }
-
-    fn show(&self) -> Result<(), String> {
-        Err(help::not_here(
-            "ssl show",
-            "use 'openssl x509 -text -in FILE' with the file that 'puppet config print hostcert' names",
-        ))
     }
 }

@@ -155,9 +155,9 @@ impl Cycle<'_> {
             return asked.to_owned();
         }
         if self.settings.get("use_last_environment") != "false"
-            && let Some(last) = self.last_environment()
+            && let Some(last) = self.last_environment(asked)
         {
-            return last.unwrap_or_else(|| asked.to_owned());
+            return last;
         }
         let answer = match server.node(self.name, asked, uuid) {
             Ok(answer) if answer.is_success() => answer,
@@ -188,18 +188,17 @@ impl Cycle<'_> {
         told.to_owned()
     }
 
-    /// What the last run of an agent ended with: `Some(None)` where that is nothing special.
-    fn last_environment(&self) -> Option<Option<String>> {
+    /// What the last run ended with: what was asked for, unless an agent was led elsewhere. Nothing
+    /// where there was no run.
+    fn last_environment(&self, asked: &str) -> Option<String> {
         let path = PathBuf::from(self.settings.get("lastrunfile"));
         let text = self.log.run.look().read_opt(&path).ok().flatten()?;
         let data = fx_puppet::value_from_text(&String::from_utf8_lossy(&text)).ok()?;
         let data = fx_puppet::value_to_json(&data);
         let word = |name: &str| data.get("application")?.get(name)?.as_str();
-        if word("run_mode") != Some("agent") {
-            return Some(None);
-        }
         let (first, last) = (word("initial_environment"), word("converged_environment"));
-        Some(last.filter(|_| first != last).map(str::to_owned))
+        let is_led = word("run_mode") == Some("agent") && first != last;
+        Some(last.filter(|_| is_led).unwrap_or(asked).to_owned())
     }
 
     /// The catalog for the environment that it and the server agree on.

@@ -145,7 +145,7 @@ impl Files<'_> {
             None => self.ask(&trust, &key)?,
         };
         let ready = Ready { trust, identity: Identity { certificate, key } };
-        self.check_revoked(&ready)?;
+        Self::check_revoked(&ready)?;
         Ok(ready)
     }
 
@@ -250,11 +250,11 @@ impl Files<'_> {
     fn own_certificate(&self, key: &Key) -> Known<Option<Certificate>> {
         let Some(text) = self.read(&self.path("hostcert"))? else { return Ok(None) };
         let certificate = Certificate::from_pem(&text)?;
-        self.check_key(&certificate, key)?;
+        Self::check_key(&certificate, key)?;
         Ok(Some(certificate))
     }
 
-    fn check_key(&self, certificate: &Certificate, key: &Key) -> Known<()> {
+    fn check_key(certificate: &Certificate, key: &Key) -> Known<()> {
         if certificate.public_key().to_pem()? == key.public().to_pem()? {
             return Ok(());
         }
@@ -269,7 +269,7 @@ impl Files<'_> {
         key: &Key,
         authorities: &[Certificate],
     ) -> Known<()> {
-        self.check_key(own, key)?;
+        Self::check_key(own, key)?;
         for authority in authorities {
             if authority.has_signed(own)? {
                 let lists = self.read(&self.path("hostcrl"))?;
@@ -279,7 +279,7 @@ impl Files<'_> {
                     revocations: revocations.unwrap_or_default(),
                 };
                 let identity = Identity { certificate: own.clone(), key: key.clone() };
-                return self.check_revoked(&Ready { trust, identity });
+                return Self::check_revoked(&Ready { trust, identity });
             }
         }
         let name = own.name().unwrap_or_default();
@@ -333,7 +333,7 @@ impl Files<'_> {
             return Err(complaint(&answer).into());
         }
         let certificate = Certificate::from_pem(&answer.text())?;
-        self.check_key(&certificate, key)?;
+        Self::check_key(&certificate, key)?;
         self.write(&self.path("hostcert"), &answer.text(), 0o644)?;
         let address = server.address("/puppet-ca/v1");
         self.log
@@ -342,7 +342,7 @@ impl Files<'_> {
     }
 
     /// A certificate that its authority has revoked is of no use.
-    fn check_revoked(&self, ready: &Ready) -> Known<()> {
+    fn check_revoked(ready: &Ready) -> Known<()> {
         let Trust::Authorities { revocations, .. } = &ready.trust else { return Ok(()) };
         let certificate = &ready.identity.certificate;
         let issuer = certificate.issuer();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 use fx_engine::Level;
-use fx_host::{Kind, WriteOptions};
+use fx_host::{Kind, Meta, WriteOptions};
 use fx_puppet::{Served, ServedKind};
 use fx_remote::puppet::{ListQuery, Server, complaint};
 use fx_resources::digest::{Algorithm, label_of_file};
@@ -87,7 +87,7 @@ impl Mount<'_> {
         let there = run.look().lstat_opt(&to).map_err(|error| error.to_string())?;
         let mode = if self.keeps_modes { row.mode & 0o777 } else { 0o644 };
         if row.kind == ServedKind::Directory {
-            if there.as_ref().is_some_and(|meta| meta.is_dir()) {
+            if there.as_ref().is_some_and(Meta::is_dir) {
                 return Ok(());
             }
             let made = run.own_state(|act| {
@@ -98,12 +98,12 @@ impl Mount<'_> {
             });
             made.map_err(|error| error.to_string())?;
             if !row.path.is_empty() {
-                log.say(Level::Notice, &format!("{}/ensure: created", self.shown(&to)));
+                log.say(Level::Notice, &format!("{}/ensure: created", shown(&to)));
             }
             return Ok(());
         }
-        let same = there.as_ref().is_some_and(|meta| meta.is_file())
-            && label_of_file(Algorithm::Sha256, run.look(), &to).is_ok_and(|own| own == row.label);
+        let old = label_of_file(Algorithm::Sha256, run.look(), &to).unwrap_or_default();
+        let same = there.as_ref().is_some_and(Meta::is_file) && old == row.label;
         if same {
             return Ok(());
         }
@@ -118,7 +118,7 @@ impl Mount<'_> {
         }
         let options = WriteOptions { mode: Some(mode), ..WriteOptions::default() };
         let written = run.own_state(|act| {
-            if there.as_ref().is_some_and(|meta| meta.is_dir()) {
+            if there.as_ref().is_some_and(Meta::is_dir) {
                 fx_resources::directory::remove_tree(act, &to)?;
             }
             act.write(&to, &answer.body, &options)?;
@@ -126,16 +126,11 @@ impl Mount<'_> {
         });
         written.map_err(|failure| failure.to_string())?;
         let what = match &there {
-            Some(_) => format!("content: content changed '{}' to '{found}'", "{sha256}"),
+            Some(_) => format!("content: content changed '{old}' to '{found}'"),
             None => format!("ensure: defined content as '{found}'"),
         };
-        log.say(Level::Notice, &format!("{}/{what}", self.shown(&to)));
+        log.say(Level::Notice, &format!("{}/{what}", shown(&to)));
         Ok(())
-    }
-
-    /// The file as the original names it.
-    fn shown(&self, path: &Path) -> String {
-        format!("/File[{}]", path.display())
     }
 
     /// Removes what the server does not have.
@@ -159,8 +154,13 @@ impl Mount<'_> {
                 }
             });
             gone.map_err(|failure| failure.to_string())?;
-            log.say(Level::Notice, &format!("{}/ensure: removed", self.shown(&path)));
+            log.say(Level::Notice, &format!("{}/ensure: removed", shown(&path)));
         }
         Ok(())
     }
+}
+
+/// A file as the original names it.
+fn shown(path: &Path) -> String {
+    format!("/File[{}]", path.display())
 }
