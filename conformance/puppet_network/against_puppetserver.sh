@@ -1,8 +1,8 @@
 #!/bin/bash
 # Runs an agent from nothing against a real puppetserver 7 and prints what it says, does and leaves:
 #
-#   AGENT=/usr/bin/puppet conformance/puppet_network/agent.sh > real.txt
-#   AGENT=/path/puppet    conformance/puppet_network/agent.sh > ours.txt   # a link named puppet to fixpoint
+#   AGENT=/usr/bin/puppet conformance/puppet_network/against_puppetserver.sh > real.txt
+#   AGENT=/path/puppet    conformance/puppet_network/against_puppetserver.sh > ours.txt   # a link named puppet to fixpoint
 #
 # Compare the two: the same lines in the same order but for fingerprints, versions of catalogs,
 # seconds, times and names of temporary files, and "(corrective)" (docs/puppet.md).
