@@ -146,7 +146,7 @@ impl Augeas {
         let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
         if !ended.exit.success() {
             let why = String::from_utf8_lossy(&ended.stderr);
-            if why.contains("saving failed") {
+            if why.lines().any(|line| line.starts_with("saving ")) {
                 return Err(Failure::new("Save failed, see debug output for details"));
             }
             let line = why.lines().chain(shown.lines()).find(|line| line.contains("error"));
