@@ -145,11 +145,11 @@ impl Augeas {
     fn judged(ended: &Ended) -> Result<String, Failure> {
         let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
         if !ended.exit.success() {
-            let why = String::from_utf8_lossy(&ended.stderr);
-            if why.lines().any(|line| line.starts_with("saving ")) {
+            let errors = String::from_utf8_lossy(&ended.stderr);
+            if errors.lines().any(|line| line.starts_with("saving ")) {
                 return Err(Failure::new("Save failed, see debug output for details"));
             }
-            let line = why.lines().chain(shown.lines()).find(|line| line.contains("error"));
+            let line = errors.lines().chain(shown.lines()).find(|line| line.contains("error"));
             return Err(Failure::new(line.unwrap_or("augtool failed").trim()));
         }
         Ok(shown)

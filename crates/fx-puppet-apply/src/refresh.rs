@@ -27,11 +27,17 @@ impl Transaction<'_> {
         status: &mut Status,
     ) {
         let (real, withheld) = (incoming.real, incoming.withheld);
-        if real + withheld == 0 || status.failed || !thing.can_refresh() {
+        let has_provider = || !self.unprovided.borrow().contains(&*resource.low);
+        if real + withheld == 0 || !thing.can_refresh() || !has_provider() {
             return;
         }
-        // A service that was just started, or would be, needs no restart.
-        let is_start = |event: &Event| event.property == "ensure" && event.to == "running";
+        // A service that was just started, or would be, needs no restart. One that failed to start is notified all the
+        // same, as is a command that failed.
+        let is_start = |event: &Event| {
+            event.property == "ensure"
+                && event.to == "running"
+                && event.status != EventStatus::Failure
+        };
         if &*resource.low == "service" && status.events.iter().any(is_start) {
             return;
         }

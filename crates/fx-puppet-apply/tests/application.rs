@@ -728,3 +728,35 @@ end
     ];
     assert_eq!(lines, expected);
 }
+
+/// Recorded from Puppet 7.23.
+#[test]
+fn what_failed_is_notified_all_the_same() {
+    let host = machine(&[("/bin/sh", ""), ("/bin/first", ""), ("/bin/never", "")]);
+    for name in ["/bin/first", "/bin/never"] {
+        host.set_mode(Path::new(name), 0o755).unwrap();
+    }
+    host.on(["/bin/sh", "-c", "/bin/first"], Reply::exit(1));
+    host.on(["/bin/sh", "-c", "/bin/first"], Reply::exit(0));
+    host.on(["/bin/sh", "-c", "/bin/never"], Reply::exit(1));
+    let lines = apply(
+        &host,
+        "notify { 'n': notify => [Exec['/bin/first'], Exec['/bin/never']] }
+         exec { '/bin/first': }
+         exec { '/bin/never': }",
+    );
+    let lines: Vec<&str> =
+        lines.iter().filter_map(|line| line.split_once("Exec[")).map(|two| two.1).collect();
+    assert_eq!(
+        lines,
+        [
+            "/bin/first]",
+            "/bin/never]",
+            "/bin/first]/returns: change from 'notrun' to ['0'] failed: '/bin/first' returned 1 instead of one of [0]",
+            "/bin/first]: Triggered 'refresh' from 1 event",
+            "/bin/never]/returns: change from 'notrun' to ['0'] failed: '/bin/never' returned 1 instead of one of [0]",
+            "/bin/never]: Failed to call refresh: '/bin/never' returned 1 instead of one of [0]",
+            "/bin/never]: '/bin/never' returned 1 instead of one of [0]",
+        ]
+    );
+}
