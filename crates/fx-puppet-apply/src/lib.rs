@@ -16,6 +16,7 @@ mod backup;
 mod base_service;
 pub mod bucket;
 mod check;
+mod debug;
 mod engine_resource;
 mod execs;
 mod files;

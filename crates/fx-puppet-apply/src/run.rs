@@ -2,11 +2,13 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use fx_engine::{Level, Run};
 use fx_puppet::{Catalog, Compiled, Machine, Resource, Settings, node_name};
 use fx_source::Origin;
 
+use crate::debug::{self, Detail};
 use crate::engine_resource::Made;
 use crate::log::{Entry, Source};
 use crate::report::Account;
@@ -47,6 +49,10 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         ..Settings::default()
     };
     let began = run.look().now();
+    if request.level == Some(Level::Debug) {
+        debug::show(run, Detail::Runtime);
+        debug::show(run, Detail::Facts { external: debug::external_facts(&request.given) });
+    }
     let made = match &request.catalog {
         Some((_, text)) => Compiled::read(machine, settings, text),
         None => Compiled::compile(machine, settings, &request.manifests),
@@ -117,6 +123,10 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         }
     }
     warn_of_parameters(compiled, &catalog);
+    let debugs = request.level == Some(Level::Debug);
+    if debugs && !request.alone {
+        debug::show(run, Detail::DefaultSchedules);
+    }
     if !request.alone && request.agent.is_none() {
         let message = Message::UsingEnvironment(compiled.settings().environment.clone());
         let entry = Entry::new(run, Level::Info, Source::Run, &message);
@@ -134,7 +144,7 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
     own_files::write_graphs(run, request, &catalog, &plan);
     prefetch(compiled, &catalog, &made);
     let is_left_out = |at: &usize| is_left_out(compiled, request, &catalog.resources[*at]);
-    let left_out = made.keys().copied().filter(is_left_out).collect();
+    let left_out = (0..catalog.resources.len()).filter(is_left_out).collect();
     own_files::write_lists(run, request, &catalog);
     let version = match request.agent.as_ref().map(|agent| &agent.version) {
         Some(serde_json::Value::String(text)) => text.clone(),
@@ -142,6 +152,11 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         None => run.look().now().secs.to_string(),
     };
     let state_file = request.vardir.as_ref().map(|dir| dir.join("state/state.yaml"));
+    let reading = run.look().monotonic();
+    let state = state::State::read(run.look(), state_file.as_deref());
+    if debugs && state_file.is_some() {
+        debug::show(run, Detail::LoadedState(seconds_since(run, reading)));
+    }
     let mut transaction = Transaction {
         run,
         phase: "apply".into(),
@@ -160,7 +175,11 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         misgenerated: false,
         changed: BTreeMap::new(),
         hearers: Vec::new(),
-        logs: RefCell::new(std::mem::take(&mut account.logs)),
+        logs: Rc::new(RefCell::new(std::mem::take(&mut account.logs))),
+        explains: request.explains,
+        debugs,
+        wanted_tags: request.tags.clone(),
+        skip_tags: request.skip_tags.clone(),
         merges: setting("merge_dependency_warnings").as_deref() == Some("true"),
         unprovided: RefCell::default(),
         defers,
@@ -168,9 +187,10 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         place: None,
         announced: BTreeSet::new(),
         left_out,
-        state: state::State::read(run.look(), state_file.as_deref()),
+        state,
     };
     transaction.log(Level::Info, &Message::Applying { version });
+    transaction.log_relations(&plan);
     transaction.apply(&plan, &mut made);
     finish(&transaction, request, account, started)
 }
@@ -186,9 +206,17 @@ fn finish<'a>(
     if let Some(file) = transaction.state.new_file() {
         transaction.log(Level::Info, &Message::CreatingStateFile(file.to_owned()));
     }
+    let (writing, tells) = (run.look().monotonic(), transaction.debugs && request.vardir.is_some());
+    if tells {
+        transaction.log(Level::Debug, &Message::Detail(Detail::StoringState));
+    }
     if let Err(error) = run.own_state(|act| transaction.state.write(act, run.ledger.secrets())) {
         let text = format!("Could not write state: {error}");
         run.ledger.message(Level::Error, &text, &Origin::default());
+    }
+    if tells {
+        let stored = Detail::StoredState(seconds_since(run, writing));
+        transaction.log(Level::Debug, &Message::Detail(stored));
     }
     let applied = seconds_since(run, started);
     let completed = transaction.aborted.is_none();
@@ -328,7 +356,10 @@ fn refuse_cycle(
 ) -> Summary {
     const END: &str =
         "Failed to apply catalog: One or more resource dependency cycles detected in graph";
+    // Our own verbs draw no graphs.
+    const ADVICE: &str = "\\nTry the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz";
     let run = compiled.run();
+    let message = &format!("{message}{}", if request.explains { "" } else { ADVICE });
     let why = "resource is part of a dependency cycle".into();
     let event = status::Event::of_resource(status::EventStatus::Failure, why);
     let failed = Status { failed: true, out_of_sync: 1, events: vec![event], ..Status::default() };

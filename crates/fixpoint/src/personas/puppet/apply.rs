@@ -98,6 +98,13 @@ pub(super) fn run(args: &[String]) -> u8 {
     for file in &files {
         machine.run().ledger.watch(Rc::<logdest::LogFile>::clone(file));
     }
+    if level == Level::Debug {
+        let run = machine.run();
+        host.on_command(Rc::new(move |spec| {
+            let text = command_line(spec);
+            run.ledger.message(Level::Debug, &text, &fx_source::Origin::default());
+        }));
+    }
     let summary = fx_puppet_apply::run(&machine, &request);
     for file in &files {
         if let Err(message) = file.write() {
@@ -127,6 +134,23 @@ pub(super) fn console(flags: &Flags, settings: &Settings) -> Rc<PuppetConsole> {
         console = console.colored();
     }
     Rc::new(console.telling(level(flags, settings)))
+}
+
+/// A command in the words of the original: the account it runs as, if another, and its line.
+fn command_line(spec: &fx_host::Spec) -> String {
+    let accounts = [("uid", spec.uid), ("gid", spec.gid)];
+    let accounts: String = accounts
+        .iter()
+        .filter_map(|(name, number)| number.map(|number| format!(" {name}={number}")))
+        .collect();
+    let with = if accounts.is_empty() { "" } else { " with" };
+    let line = match &spec.program {
+        fx_host::Program::Argv(words) if !spec.sensitive => {
+            words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+        }
+        _ => spec.display(),
+    };
+    format!("Executing{with}{accounts}: '{line}'")
 }
 
 pub(super) fn level(flags: &Flags, settings: &Settings) -> Level {
