@@ -128,6 +128,7 @@ impl Vm {
         }
         let result = self.run_main(text, path).map(|_| ());
         let mut ended = self.conclude(result);
+        self.end_threads();
         while let Some(p) = self.at_exit.pop() {
             let result = self.proc_call(p, &[], NIL, false).map(|_| ());
             if result.is_err() {

@@ -79,9 +79,11 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.lazy.push((c::DIR, "file.rb", ""));
     vm.lazy.push((c::RATIONAL, "rational.rb", ""));
     vm.lazy.push((c::COMPLEX, "rational.rb", ""));
-    vm.lazy.push((c::THREAD, "thread.rb", ""));
-    if let Ok(meta) = vm.singleton_class(crate::value::Value::class(c::THREAD)) {
-        vm.lazy.push((meta, "thread.rb", ""));
+    for class in [c::THREAD, c::FIBER] {
+        vm.lazy.push((class, "thread.rb", ""));
+        if let Ok(meta) = vm.singleton_class(crate::value::Value::class(class)) {
+            vm.lazy.push((meta, "thread.rb", ""));
+        }
     }
     vm.lazy.push((c::KERNEL, "kernel.rb", ""));
     for (name, file) in [
@@ -91,7 +93,6 @@ pub(crate) fn init(vm: &mut Vm) {
         ("SizedQueue", "thread.rb"),
         ("ConditionVariable", "thread.rb"),
         ("Monitor", "thread.rb"),
-        ("Fiber", "thread.rb"),
         ("ThreadGroup", "thread.rb"),
         ("TracePoint", "misc.rb"),
         ("Ractor", "misc.rb"),

@@ -27,8 +27,9 @@ pub type R = Res<Value>;
 pub type NativeFn = fn(&mut Vm, Args) -> R;
 
 /// What an [`Unwind`] means.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Pending {
+    #[default]
     None,
     Raise(Value),
     Break(u64, Value),
@@ -218,6 +219,7 @@ pub struct Vm {
     pub sym_encs: FxHashMap<Sym, Enc>,
     pub refining: crate::interp::refine::Refining,
     pub compiled: crate::interp::compiled::Compiled,
+    pub fibers: crate::fiber::Fibers,
 }
 
 impl Vm {
