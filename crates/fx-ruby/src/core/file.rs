@@ -1,4 +1,4 @@
-//! File, Dir and FileTest: questions and changes that go to the host. The rest is in `prelude/file.rb`.
+//! File, Dir and FileTest: questions and changes that go to the host. The rest is in `prelude/file.rb` and `prelude/dir.rb`.
 
 use fx_host::{Access, InPlace, Opening};
 
