@@ -40,11 +40,11 @@ class Enumerator
     with_index(0, &b)
   end
   def with_object(memo)
-    return to_enum(:with_object, memo).__set_size(size) unless block_given?
+    return to_enum(__callee__, memo).__set_size(size) unless block_given?
     each { |*v| yield((v.size <= 1 ? v[0] : v), memo) }
     memo
   end
-  def each_with_object(memo, &b) = b ? with_object(memo, &b) : to_enum(:each_with_object, memo).__set_size(size)
+  alias each_with_object with_object
   def +(o) = Chain.new(self, o)
   class Chain < Enumerator
     def initialize(*e)

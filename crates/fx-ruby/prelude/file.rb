@@ -58,7 +58,7 @@ class File < IO
   def mtime = File.mtime(__path)
   def ctime = File.ctime(__path)
   def lstat = File.lstat(__path)
-  def chmod(m) = File.chmod(m, __path)
+  def chmod(m) = (File.chmod(m, __path); 0)
   def chown(u, g) = File.chown(u, g, __path)
   class Stat
     include Comparable
@@ -182,7 +182,7 @@ class File < IO
       return "/" if b.empty?
       b = b[(b.rindex("/") || -1) + 1..]
       return b unless suffix
-      suffix = suffix.to_str
+      suffix = String.__str(suffix)
       return b.sub(/(.)\.[^.]*\z/m, '\1') if suffix == ".*" && b =~ /.\.[^.]+\z/m
       suffix != b && !suffix.empty? && b.end_with?(suffix) ? b[0, b.size - suffix.size] : b
     end
@@ -206,7 +206,7 @@ class File < IO
       return "" if i.nil? || i == 0 || b[0, i].delete(".").empty?
       b[i..]
     end
-    def split(p) = [dirname(p), basename(p)]
+    def split(p) = (p = __p(p); [dirname(p), basename(p)])
     def join(*parts)
       flat = lambda do |a, seen|
         a.flat_map do |x|

@@ -1,4 +1,7 @@
 class Hash
+  def self.__convert(v)
+    try_convert(v) || raise(TypeError, "no implicit conversion of #{v.nil? ? "nil" : v.class} into Hash")
+  end
   def self.[](*args)
     h = allocate
     if args.size == 1

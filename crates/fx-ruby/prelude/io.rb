@@ -148,7 +148,7 @@ class IO
     nil
   end
   def printf(f, *a) = (write(format(f, *a)); nil)
-  def putc(c) = (write(String === c ? c[0] : (c.to_int & 255).chr); c)
+  def putc(c) = (write(String === c ? c[0] : (Array.__to_int(c) & 255).chr); c)
   def syswrite(s) = (n = write(s); flush; n)
   def write_nonblock(s, **k) = syswrite(s)
   def pwrite(s, off) = (o = pos; self.pos = off; n = write(s); self.pos = o; n)

@@ -38,6 +38,18 @@ module Kernel
     exit($?.exitstatus || 1)
   end
   def trap(sig, cmd = nil, &block) = Signal.trap(sig, cmd, &block)
+  def trace_var(name, command = nil, &block)
+    hook = block || command
+    raise ArgumentError, "tried to create Proc object without a block" if hook.nil? && !block
+    hook = TOPLEVEL_BINDING.then { |b| ->(*) { b.eval(command) } } if String === hook
+    (__traced[name.to_sym] ||= []).unshift(hook)
+    nil
+  end
+  def untrace_var(name, command = nil)
+    list = __traced[name.to_sym] || []
+    return __traced.delete(name.to_sym) || [] unless command
+    list.delete(command) ? [command] : nil
+  end
   def test(c, f, g = nil)
     case c.is_a?(String) ? c : c.chr
     when "f" then File.file?(f)
@@ -87,11 +99,11 @@ module Kernel
   def Pathname(p) = (require "pathname"; Pathname.new(p))
   def BigDecimal(*a, **k) = (require "bigdecimal"; BigDecimal.__new(*a, **k))
   def URI(s) = (require "uri"; URI.__of(s))
-  private :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational,
+  private :trace_var, :untrace_var, :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational,
     :Complex, :Pathname, :BigDecimal, :URI
   class << self
     %i[
-      ` system spawn exec trap test open readlines readline select gem Rational Complex pp
+      trace_var untrace_var ` system spawn exec trap test open readlines readline select gem Rational Complex pp
     ].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }
   end
 end

@@ -293,12 +293,11 @@ impl Vm {
                 return meta;
             }
             match class.kind {
-                ClassKind::Class => match class.superclass {
+                ClassKind::Class | ClassKind::Singleton(_) => match class.superclass {
                     Some(sup) => at = sup,
                     None => return c::CLASS,
                 },
                 ClassKind::Module => return class.class_class,
-                ClassKind::Singleton(_) => return c::CLASS,
             }
         }
     }

@@ -21,7 +21,7 @@ macro_rules! sources {
 
 sources! {
     "kernel.rb", "comparable.rb", "enumerable.rb", "array.rb", "hash.rb", "string.rb", "range.rb", "numeric.rb", "struct.rb",
-    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "regexp.rb",
+    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "marshal.rb", "regexp.rb",
 }
 
 /// Which class's first missing method reads which file.
@@ -66,7 +66,7 @@ pub(crate) fn init(vm: &mut Vm) {
         (c::TIME, "time.rb"),
         (c::HASH, "hash.rb"),
         (c::ENUMERATOR, "enumerator.rb"),
-        (c::MARSHAL, "misc.rb"),
+        (c::MARSHAL, "marshal.rb"),
         (c::RANDOM, "misc.rb"),
         (c::OBJECTSPACE, "misc.rb"),
         (c::REGEXP, "regexp.rb"),

@@ -56,6 +56,10 @@ impl Vm {
             | n::GV_LOAD_PATH
             | n::GV_FEATURES
             | n::GV_FILENAME
+            | n::GV_A
+            | n::GV_L
+            | n::GV_P
+            | n::GV_LT
             | n::GV_STAR => {
                 let e = self.name_error(
                     c::NAME_ERROR,
@@ -128,6 +132,16 @@ impl Vm {
             _ => {
                 self.globals.insert(name, v);
             }
+        }
+        self.traced(name, v)
+    }
+
+    /// Calls the blocks that `trace_var` was given for a variable, the newest first.
+    fn traced(&mut self, name: Sym, v: Value) -> Res<()> {
+        let Some(table) = self.globals.get(&n::TRACED).copied() else { return Ok(()) };
+        let Some(list) = self.hash_get(table, Value::sym(name))? else { return Ok(()) };
+        for hook in self.heap.arr(list).clone() {
+            self.call_name(hook, "call", &[v])?;
         }
         Ok(())
     }

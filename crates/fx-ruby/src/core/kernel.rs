@@ -184,6 +184,22 @@ const METHODS: &[Native] = &[
         vm.warn_here(&text, quiet)?;
         Ok(NIL)
     }),
+    // What `trace_var` was given, by name.
+    private("__traced", 0, 0, |vm, _| {
+        if let Some(table) = vm.globals.get(&n::TRACED) {
+            return Ok(*table);
+        }
+        let table = vm.hash();
+        vm.globals.insert(n::TRACED, table);
+        Ok(table)
+    }),
+    // The modules that an object was extended with.
+    private("__extensions", 1, 1, |vm, a| {
+        let object = vm.arg(a, 0);
+        let own = vm.singleton_of(object).map(|class| vm.classes[class as usize].includes.clone());
+        let modules = own.unwrap_or_default().into_iter().map(Value::class).collect();
+        Ok(vm.arr(modules))
+    }),
     function("eval", 1, 4, eval),
     function("__method__", 0, 0, |vm, _| {
         let f = vm.frames[vm.frames.len() - 1];

@@ -68,6 +68,7 @@ const METHODS: &[Native] = &[
     }),
     public("source_location", 0, 0, |vm, a| match vm.heap.pr(a.recv).body {
         ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
+        ProcBody::Method(method) => vm.call_name(method, "source_location", &[]),
         _ => Ok(NIL),
     }),
     public("curry", 0, 1, |vm, a| {

@@ -125,7 +125,7 @@ const METHODS: &[Native] = &[
             ),
         )
     })
-    .also(&["set_trace_func", "trace_var", "untrace_var", "syscall", "callcc"]),
+    .also(&["set_trace_func", "syscall", "callcc"]),
 ];
 
 pub(super) fn init(vm: &mut Vm) {
