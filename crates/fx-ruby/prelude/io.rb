@@ -167,7 +167,10 @@ class IO
     v
   end
   def close_on_exec? = true
-  def autoclose? = true
+  def autoclose? = @autoclose != false
+  def autoclose=(v)
+    @autoclose = !!v
+  end
   def pid = nil
   def close_read = nil
   def close_write = nil

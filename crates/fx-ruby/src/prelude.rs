@@ -21,7 +21,7 @@ macro_rules! sources {
 
 sources! {
     "kernel.rb", "comparable.rb", "enumerable.rb", "array.rb", "hash.rb", "string.rb", "range.rb", "numeric.rb", "struct.rb",
-    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "marshal.rb", "regexp.rb",
+    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "converter.rb", "gem.rb", "marshal.rb", "regexp.rb",
 }
 
 /// Which class's first missing method reads which file.
@@ -40,6 +40,7 @@ const LAZY: &[(u32, &str)] = &[
     (c::DIR, "dir.rb"),
     (c::TIME, "time.rb"),
     (c::MATCH, "regexp.rb"),
+    (c::ENCODING, "converter.rb"),
 ];
 
 pub(crate) fn init(vm: &mut Vm) {
@@ -96,7 +97,7 @@ pub(crate) fn init(vm: &mut Vm) {
         ("Ractor", "misc.rb"),
         ("RubyVM", "misc.rb"),
         ("ARGF", "misc.rb"),
-        ("Gem", "misc.rb"),
+        ("Gem", "gem.rb"),
         ("TOPLEVEL_BINDING", "misc.rb"),
     ] {
         let sym = vm.intern(name);

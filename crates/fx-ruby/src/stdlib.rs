@@ -7,6 +7,7 @@ mod json;
 mod strscan;
 mod openssl;
 mod yaml;
+mod zlib;
 
 use crate::vm::{Res, Shipped, Vm};
 
@@ -33,7 +34,7 @@ libraries! {
     "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
     "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
     "date" => "date.rb", "date/parse" => "date/parse.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb", "find" => "find.rb",
-    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "rexml/xpath" => "rexml/xpath.rb", "rexml/formatters" => "rexml/formatters.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
+    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "rexml/xpath" => "rexml/xpath.rb", "rexml/formatters" => "rexml/formatters.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "getoptlong" => "getoptlong.rb", "mutex_m" => "mutex_m.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
 }
 
 /// Names that load something else, or nothing because it is always there.
@@ -120,6 +121,7 @@ pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
         }
         "erb" => erb::init(vm),
         "strscan" => strscan::init(vm),
+        "zlib" => zlib::init(vm),
         _ => {}
     }
     let Some(found) = source(name) else { return Ok(()) };

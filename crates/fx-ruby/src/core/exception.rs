@@ -503,8 +503,13 @@ fn init_errno(vm: &mut Vm) {
                 match args.as_slice() {
                     [] => return vm.wrong_args(0, 1, Some(3)),
                     [v] if v.is_int() => number = Some(vm.to_int(*v)?),
-                    [m, v, ..] if v.is_int() => {
-                        number = Some(vm.to_int(*v)?);
+                    [m, v, ..] if !v.is_nil() => {
+                        let whole = if vm.is_a(*v, c::NUMERIC) {
+                            vm.call_name(*v, "to_i", &[])?
+                        } else {
+                            *v
+                        };
+                        number = Some(vm.to_int(whole)?);
                         text = Some(*m);
                     }
                     [m, ..] => text = Some(*m),
@@ -550,7 +555,10 @@ fn init_errno(vm: &mut Vm) {
                             1
                         },
                     ) {
-                        Some(p) if p.is_str() => format!(" @ {}", vm.text(*p)),
+                        Some(p) if !p.is_nil() => {
+                            let place = vm.interpolate(*p)?;
+                            format!(" @ {}", vm.text(place))
+                        }
                         _ => String::new(),
                     };
                     format!("{base}{place} - {}", vm.text(v))
