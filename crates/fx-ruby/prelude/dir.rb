@@ -1,5 +1,4 @@
 class Dir
-  include Enumerable
   attr_reader :path
   alias to_path path
   def initialize(p, **k)

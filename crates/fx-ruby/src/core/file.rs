@@ -351,5 +351,6 @@ const DIR_METHODS: &[Native] = &[
 
 pub(crate) fn init(vm: &mut Vm) {
     vm.natives(c::FILE, FILE_METHODS);
+    vm.include_module(c::DIR, c::ENUMERABLE);
     vm.natives(c::DIR, DIR_METHODS);
 }
