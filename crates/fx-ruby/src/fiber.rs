@@ -371,6 +371,12 @@ impl Vm {
         }
     }
 
+    /// The thread that runs, as its fiber; nil for the main one.
+    pub(crate) fn thread(&mut self) -> Value {
+        let first = self.fibers.running.first().copied();
+        first.filter(|f| self.fiber(*f).is_ok_and(|data| data.thread)).unwrap_or(NIL)
+    }
+
     /// Whether a wait of this line of execution is one of a thread among others.
     pub(crate) fn threaded(&self) -> bool {
         self.fibers.threads > 0

@@ -188,7 +188,8 @@ pub struct Vm {
     /// Answers host methods of plain objects.
     pub resident: Option<Rc<dyn crate::embed::HostObject>>,
     pub autoloading: Vec<(u32, Sym)>,
-    pub loading: Vec<Rc<str>>,
+    /// Files that are being loaded, each with the thread that loads it.
+    pub loading: Vec<(Rc<str>, Value)>,
     pub nil_class: u32,
     pub true_class: u32,
     pub false_class: u32,

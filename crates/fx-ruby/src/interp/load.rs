@@ -401,12 +401,14 @@ impl Vm {
             found = self.find_feature(name);
         }
         let Some(path) = found else { return self.load_error(name) };
-        if self.is_loaded(&path) || self.loading.contains(&path) {
+        self.await_loading(&path)?;
+        if self.is_loaded(&path) || self.loading.iter().any(|(at, _)| *at == path) {
             return Ok(Value::bool(false));
         }
         let shipped = path.strip_prefix(SHIPPED).and_then(|rest| rest.strip_prefix('/'));
         let shipped = shipped.and_then(|rest| rest.strip_suffix(".rb"));
-        self.loading.push(Rc::clone(&path));
+        let thread = self.thread();
+        self.loading.push((Rc::clone(&path), thread));
         let result = match shipped.filter(|name| crate::stdlib::known(name)) {
             Some(name) => crate::stdlib::load(self, name),
             None => match self.read_source(&path) {
@@ -418,7 +420,7 @@ impl Vm {
                 Ok(None) => self.load_error(name).map(drop),
             },
         };
-        self.loading.pop();
+        self.loading.retain(|(at, _)| *at != path);
         result?;
         self.mark_loaded(&path);
         Ok(Value::bool(true))
@@ -441,6 +443,24 @@ impl Vm {
             self.heap.arr(paths).iter().any(|path| path.is_str() && self.bytes(*path) == dir)
         };
         self.heap.arr(list).iter().any(|feature| feature.is_str() && within(self.bytes(*feature)))
+    }
+
+    /// Waits while another thread loads a file.
+    fn await_loading(&mut self, path: &str) -> Res<()> {
+        let me = self.thread();
+        let elsewhere =
+            self.loading.iter().find(|(at, thread)| **at == *path && *thread != me).cloned();
+        let Some(loading) = elsewhere else { return Ok(()) };
+        let ready = self.native_proc(
+            0,
+            false,
+            &[],
+            crate::core::kernel::boxed(move |vm, _, _, _| {
+                Ok(Value::bool(!vm.loading.contains(&loading)))
+            }),
+        );
+        let wait = self.intern("__wait");
+        self.method_call(Value::class(c::THREAD), wait, &[], ready, false, true).map(drop)
     }
 
     /// Whether an installed gem has the file, whose directory is in the load path then.
