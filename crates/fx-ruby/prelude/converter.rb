@@ -18,7 +18,8 @@ class Encoding::Converter
   def self.search_convpath(source, destination, **options)
     from, to = Encoding.find(source), Encoding.find(destination)
     raise Encoding::ConverterNotFoundError, "code converter not found (#{source} to #{destination})" if from == to
-    path = from == Encoding::UTF_8 || to == Encoding::UTF_8 ? [[from, to]] : [[from, Encoding::UTF_8], [Encoding::UTF_8, to]]
+    direct = from == Encoding::UTF_8 || to == Encoding::UTF_8
+    path = direct ? [[from, to]] : [[from, Encoding::UTF_8], [Encoding::UTF_8, to]]
     path + decorators(options)
   end
 
@@ -43,10 +44,13 @@ class Encoding::Converter
 
   def convpath
     return Encoding::Converter.__send__(:decorators, @options) unless @source_encoding && @destination_encoding
-    Encoding::Converter.search_convpath(@source_encoding.name, @destination_encoding.name, **@options.slice(:universal_newline, :crlf_newline, :cr_newline, :newline))
+    marks = @options.slice(:universal_newline, :crlf_newline, :cr_newline, :newline)
+    Encoding::Converter.search_convpath(@source_encoding.name, @destination_encoding.name, **marks)
   end
 
-  def replacement = @replacement || (@destination_encoding.to_s.start_with?("UTF") ? "\u{FFFD}" : "?".encode("US-ASCII"))
+  def replacement
+    @replacement || (@destination_encoding.to_s.start_with?("UTF") ? "\u{FFFD}" : "?".encode("US-ASCII"))
+  end
   def replacement=(text)
     @options[:replace] = @replacement = text
   end

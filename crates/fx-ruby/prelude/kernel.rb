@@ -109,11 +109,13 @@ module Kernel
   def Pathname(p) = (require "pathname"; Pathname === p ? p : Pathname.new(p))
   def BigDecimal(*a, **k) = (require "bigdecimal"; BigDecimal.__new(*a, **k))
   def URI(s) = (require "uri"; URI.__of(s))
-  private :trace_var, :untrace_var, :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational,
+  private :trace_var, :untrace_var, :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline,
+      :select, :gem, :Rational,
     :Complex, :Pathname, :BigDecimal, :URI
   class << self
     %i[
-      trace_var untrace_var ` system spawn exec trap test open readlines readline select gem Rational Complex Pathname pp
+      trace_var untrace_var ` system spawn exec trap test open readlines readline select gem Rational Complex
+      Pathname pp
     ].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }
   end
 end

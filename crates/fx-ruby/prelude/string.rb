@@ -1,8 +1,9 @@
 class String
   def self.__str(v)
     return v if String === v
-    raise TypeError, "no implicit conversion of #{v.nil? ? "nil" : v == true || v == false ? v : v.class} into String" unless v.respond_to?(:to_str)
-    v.to_str
+    return v.to_str if v.respond_to?(:to_str)
+    name = v.nil? ? "nil" : v == true || v == false ? v : v.class
+    raise TypeError, "no implicit conversion of #{name} into String"
   end
   %i[
     upcase downcase capitalize swapcase reverse strip lstrip rstrip succ next squeeze tr tr_s

@@ -29,7 +29,8 @@ class Time
       high, low = bytes.b.unpack("VV")
       return at(high, low) if high & 1 << 31 == 0
       nanos = (low & 0xfffff) * 1000 + (more[:nano_num] || 0)
-      t = utc((high >> 14 & 0xffff) + 1900, (high >> 10 & 15) + 1, high >> 5 & 31, high & 31, low >> 26 & 63, low >> 20 & 63, Rational(nanos, 1000))
+      day = [(high >> 14 & 0xffff) + 1900, (high >> 10 & 15) + 1, high >> 5 & 31]
+      t = utc(*day, high & 31, low >> 26 & 63, low >> 20 & 63, Rational(nanos, 1000))
       return t if high & 1 << 30 != 0
       more[:offset] ? t.localtime(more[:offset]) : t.localtime
     end

@@ -138,6 +138,7 @@ pub struct Fibers {
     /// Those that run, each resumed by the one before it.
     pub(crate) running: Vec<Value>,
     /// Where each of them was resumed from.
+    #[expect(clippy::vec_box, reason = "a context moves between its fiber and here as it is")]
     resumers: Vec<Box<Context>>,
     /// What resume and yield pass on.
     passed: Value,

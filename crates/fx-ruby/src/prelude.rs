@@ -21,7 +21,7 @@ macro_rules! sources {
 
 sources! {
     "kernel.rb", "comparable.rb", "enumerable.rb", "array.rb", "hash.rb", "string.rb", "range.rb", "numeric.rb", "struct.rb",
-    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "converter.rb", "gem.rb", "marshal.rb", "regexp.rb",
+    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "monitor.rb", "set.rb", "misc.rb", "converter.rb", "gem.rb", "marshal.rb", "marshal_reader.rb", "regexp.rb",
 }
 
 /// Which class's first missing method reads which file.
@@ -91,7 +91,8 @@ pub(crate) fn init(vm: &mut Vm) {
         ("Queue", "thread.rb"),
         ("SizedQueue", "thread.rb"),
         ("ConditionVariable", "thread.rb"),
-        ("Monitor", "thread.rb"),
+        ("Monitor", "monitor.rb"),
+        ("MonitorMixin", "monitor.rb"),
         ("ThreadGroup", "thread.rb"),
         ("TracePoint", "misc.rb"),
         ("Ractor", "misc.rb"),

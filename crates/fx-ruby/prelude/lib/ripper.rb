@@ -3,14 +3,24 @@
 class Ripper
   Version = "0.1.0"
   KEYWORDS = %w[
-    __ENCODING__ __LINE__ __FILE__ BEGIN END alias and begin break case class def defined? do else elsif end ensure false
-    for if in module next nil not or redo rescue retry return self super then true undef unless until when while yield
+    __ENCODING__ __LINE__ __FILE__ BEGIN END alias and begin break case class def defined? do else elsif end ensure
+    false for if in module next nil not or redo rescue retry return self super then true undef unless until when while
+    yield
   ].freeze
   SIGNS = { "(" => :on_lparen, ")" => :on_rparen, "[" => :on_lbracket, "]" => :on_rbracket, "{" => :on_lbrace,
             "}" => :on_rbrace, "," => :on_comma, ";" => :on_semicolon, "." => :on_period, "&." => :on_op,
             "`" => :on_backtick }.freeze
-  OPERATORS = /\*\*=|<=>|===|\.\.\.|<<=|>>=|&&=|\|\|=|\*\*|==|!=|=~|!~|>=|<=|&&|\|\||<<|>>|\.\.|->|=>|::|[-+*\/%&|^]=|[-+*\/%&|^<>=!~?:]/
-  private_constant :KEYWORDS, :SIGNS, :OPERATORS
+  OPERATORS = Regexp.union(
+    *%w[**= <=> === ... <<= >>= &&= ||= ** == != =~ !~ >= <= && || << >> .. -> => ::],
+    %r{[-+*/%&|^]=|[-+*/%&|^<>=!~?:]}
+  )
+  # After these a slash divides and a percent sign is an operator.
+  VALUES = %i[
+    on_ident on_const on_ivar on_gvar on_cvar on_int on_float on_rparen on_rbracket on_rbrace on_tstring_end
+    on_regexp_end
+  ].freeze
+  PAIRS = { "(" => ")", "[" => "]", "{" => "}", "<" => ">" }.freeze
+  private_constant :KEYWORDS, :SIGNS, :OPERATORS, :VALUES, :PAIRS
 
   class << self
     def sexp(source, *, raise_errors: false) = __parses?(source.to_str) ? [:program, [[:void_stmt]]] : nil
@@ -32,8 +42,8 @@ class Ripper
       lines = text.count("\n")
       @column = lines.zero? ? @column + text.bytesize : text.bytesize - text.rindex("\n") - 1
       @line += lines
-      @value = %i[on_ident on_const on_ivar on_gvar on_cvar on_int on_float on_rparen on_rbracket on_rbrace on_tstring_end
-                  on_regexp_end on_label_end].include?(type) || type == :on_kw && %w[end self true false nil].include?(text) unless type == :on_sp
+      return if type == :on_sp
+      @value = VALUES.include?(type) || (type == :on_kw && %w[end self true false nil].include?(text))
     end
 
     def take
@@ -46,11 +56,13 @@ class Ripper
       elsif (t = s.scan(/@\w+/)) then add(:on_ivar, t)
       elsif (t = s.scan(/\$(?:\w+|[^\w\s])/)) then add(:on_gvar, t)
       elsif (t = s.scan(/[A-Za-z_]\w*[?!]?:(?!:)/)) then add(:on_label, t)
-      elsif (t = s.scan(/0[xXbBoO][\h_]+|\d[\d_]*\.\d[\d_]*(?:[eE][-+]?\d+)?|\d[\d_]*/)) then add(t =~ /\A\d[\d_]*\./ ? :on_float : :on_int, t)
+      elsif (t = s.scan(/\d[\d_]*\.\d[\d_]*(?:[eE][-+]?\d+)?/)) then add(:on_float, t)
+      elsif (t = s.scan(/0[xXbBoO][\h_]+|\d[\d_]*/)) then add(:on_int, t)
       elsif (t = s.scan(/[[:alpha:]_]\w*[?!]?(?!=[^=~>])|[[:alpha:]_]\w*/)) then word(t)
       elsif (t = s.scan(/"|'/)) then literal(:on_tstring, t, t)
       elsif !@value && (t = s.scan(%r{/})) then literal(:on_regexp, t, t)
-      elsif !@value && (t = s.scan(/%[qQwWiIrx]?[^\w\s]/)) then literal(t[1] == "r" ? :on_regexp : :on_tstring, t, { "(" => ")", "[" => "]", "{" => "}", "<" => ">" }[t[-1]] || t[-1])
+      elsif !@value && (t = s.scan(/%[qQwWiIrx]?[^\w\s]/))
+        literal(t[1] == "r" ? :on_regexp : :on_tstring, t, PAIRS[t[-1]] || t[-1])
       elsif (t = s.scan(/:(?=["'\w])/)) then add(:on_symbeg, t)
       elsif (t = s.scan(/&\.|[(){}\[\],;.`]/)) then add(SIGNS[t], t)
       elsif (t = s.scan(OPERATORS)) then add(t == "->" ? :on_tlambda : :on_op, t)
@@ -60,7 +72,8 @@ class Ripper
 
     def word(text)
       after_dot = @tokens.last && @tokens.last[2] == "."
-      add(!after_dot && KEYWORDS.include?(text) ? :on_kw : text.match?(/\A[[:upper:]]/) ? :on_const : :on_ident, text)
+      return add(:on_kw, text) if !after_dot && KEYWORDS.include?(text)
+      add(text.match?(/\A[[:upper:]]/) ? :on_const : :on_ident, text)
     end
 
     def literal(type, opening, closing)

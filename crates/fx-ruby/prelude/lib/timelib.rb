@@ -174,7 +174,8 @@ class Time
       __build(year, mon || 1, mday || 1, d[:hour] || 0, d[:min] || 0, (d[:sec] || 0) + (d[:sec_fraction] || 0), zone)
     end
     def rfc2822(s)
-      unless s =~ /\A\s*(?:\w{3}\s*,\s*)?(\d{1,2})\s+(\w{3})\s+(\d{2,})\s+(\d{2})\s*:\s*(\d{2})(?:\s*:\s*(\d\d))?\s+([+-]\d{4}|[A-Z]+)/i
+      unless s =~ /\A\s*(?:\w{3}\s*,\s*)?(\d{1,2})\s+(\w{3})\s+(\d{2,})\s+
+                  (\d{2})\s*:\s*(\d{2})(?:\s*:\s*(\d\d))?\s+([+-]\d{4}|[A-Z]+)/xi
         raise ArgumentError, "not RFC 2822 compliant date: #{s.inspect}"
       end
       year = $3.to_i
