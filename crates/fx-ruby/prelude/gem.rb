@@ -164,6 +164,10 @@ module Gem
     end
   end
 
+  # Libraries that a distribution installs outside of gems.
+  VENDOR = %w[/usr/local/lib/site_ruby /usr/lib/ruby/vendor_ruby /usr/share/ruby/vendor_ruby].freeze
+  private_constant :VENDOR
+
   class << self
     def win_platform? = false
     def java_platform? = false
@@ -195,9 +199,12 @@ module Gem
     def paths = self
     # For a file that no directory of the load path has: the newest gem that has it.
     def __activate_for(feature)
-      spec = Specification.find_by_path(feature) or return false
-      return false if loaded_specs[spec.name]
-      spec.activate
+      spec = Specification.find_by_path(feature)
+      return spec.activate if spec && !loaded_specs[spec.name]
+      file = feature.end_with?(".rb") ? feature : "#{feature}.rb"
+      vendor = VENDOR.find { |at| File.file?("#{at}/#{file}") && !$LOAD_PATH.include?(at) }
+      $LOAD_PATH << vendor if vendor
+      !vendor.nil?
     end
     def __require(name, wanted)
       loaded = loaded_specs[name]
