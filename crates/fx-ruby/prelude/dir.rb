@@ -1,6 +1,6 @@
 class Dir
   attr_reader :path
-  def to_path = @path
+  alias to_path path
   def initialize(p, **k)
     @path = File.__p(p)
     @list = [".", ".."] + Dir.__list(@path)
@@ -21,7 +21,10 @@ class Dir
   def seek(n) = (@pos = n; self)
   def rewind = (__chk; @pos = 0; self)
   def close = (@closed = true; nil)
-  def fileno = raise(NotImplementedError, "fileno() function is unimplemented on this machine")
+  def fileno
+    __chk
+    raise NotImplementedError, "fileno() function is unimplemented on this machine"
+  end
   def inspect = "#<Dir:#{@path}>"
   class << self
     def open(p, **k)
@@ -41,12 +44,22 @@ class Dir
     alias unlink delete
     def exist?(p) = File.directory?(p)
     def empty?(p) = (p = File.__p(p); File.directory?(p) && __list(p).empty?)
-    def entries(p, **k) = [".", ".."] + __list(File.__p(p))
-    def children(p, **k) = __list(File.__p(p))
-    def each_child(p, **k, &b) = b ? (children(p).each(&b); nil) : to_enum(:each_child, p)
-    def foreach(p, **k, &b) = b ? (entries(p).each(&b); nil) : to_enum(:foreach, p)
+    def entries(p, encoding: nil) = __named([".", ".."] + __list(File.__p(p)), encoding)
+    def children(p, encoding: nil) = __named(__list(File.__p(p)), encoding)
+    def each_child(p, **k, &b) = b ? (children(p, **k).each(&b); nil) : to_enum(:each_child, p, **k)
+    def foreach(p, **k, &b) = b ? (entries(p, **k).each(&b); nil) : to_enum(:foreach, p, **k)
     def home(user = nil)
-      user ? __home_of(user.to_s) : ENV["HOME"] || File.expand_path("~")
+      return __home_of(user.to_s) if user
+      ENV["HOME"]&.dup || (row = Process.__users.find { |x| x[2] == Process.uid }) && row[4] || File.expand_path("~")
+    end
+    # Names in the encoding that is wanted of them, and in the one that all text is wanted in.
+    def __named(list, encoding)
+      inside = Encoding.default_internal
+      return list unless encoding || inside
+      list.map do |name|
+        name = name.dup.force_encoding(encoding) if encoding
+        inside ? name.encode(inside) : name
+      end
     end
     def __home_of(name)
       row = Process.__users.find { |x| x[0] == name } or raise ArgumentError, "user #{name} doesn't exist"
@@ -63,11 +76,12 @@ class Dir
         __chdir(old)
       end
     end
-    def [](*pats, base: nil, sort: true) = glob(pats.flatten, base: base)
-    def glob(pat, flags = 0, base: nil, sort: true, &b)
+    def [](*pats, base: nil, sort: true) = glob(pats.flatten, base: base, sort: sort)
+    def glob(pat, positional = 0, flags: positional, base: nil, sort: true, &b)
+      raise ArgumentError, "expected true or false as sort: #{sort.inspect}" unless true == sort || false == sort
       pats = Array === pat ? pat : [pat]
       r = pats.flat_map do |x|
-        x = File.__p(x)
+        x = String === x && x.include?("\0") ? x : File.__p(x)
         raise ArgumentError, "nul-separated glob pattern is deprecated" if x.include?("\0")
         File.__braces(x).flat_map { |y| y.empty? ? [] : __glob(y, flags, base && File.__p(base)) }
       end

@@ -33,19 +33,20 @@ module Enumerable
   def __map = __enum(:map) { __esize }
   def __collect = __enum(:collect) { __esize }
   def flat_map
-    return __enum(:flat_map) { __esize } unless block_given?
+    return __enum(__callee__) { __esize } unless block_given?
     r = []
     each { |*v| x = yield(*v); (a = Array.try_convert(x)) ? r.concat(a) : r << x }
     r
   end
-  def collect_concat(&b) = b ? flat_map(&b) : __enum(:collect_concat) { __esize }
+  alias collect_concat flat_map
   def select
-    return __enum(:select) { __esize } unless block_given?
+    return __enum(__callee__) { __esize } unless block_given?
     r = []
     __each { |v| r << v if yield(v) }
     r
   end
-  def filter(&b) = b ? select(&b) : __enum(:filter) { __esize }
+  alias filter select
+  alias find_all select
   def filter_map
     return __enum(:filter_map) { __esize } unless block_given?
     r = []
@@ -98,7 +99,6 @@ module Enumerable
     end
     nil
   end
-  def find_all(&b) = b ? select(&b) : __enum(:find_all) { __esize }
   def first(*n)
     if n.empty?
       __each { |v| return v }
@@ -122,7 +122,7 @@ module Enumerable
   def take_while
     return __enum(:take_while) { nil } unless block_given?
     r = []
-    __each { |v| break unless yield(v); r << v }
+    each { |*v| break unless yield(*v); r << (v.size <= 1 ? v[0] : v) }
     r
   end
   def drop(n)
@@ -143,7 +143,7 @@ module Enumerable
     __each { |v| return true if v == x }
     false
   end
-  def member?(x) = include?(x)
+  alias member? include?
   def __all?(*p)
     __pattern(p, block_given?) unless p.empty?
     if !p.empty? then __each { |v| return false unless p[0] === v }

@@ -40,21 +40,25 @@ class Enumerator
     with_index(0, &b)
   end
   def with_object(memo)
-    return to_enum(:with_object, memo).__set_size(size) unless block_given?
+    return to_enum(__callee__, memo).__set_size(size) unless block_given?
     each { |*v| yield((v.size <= 1 ? v[0] : v), memo) }
     memo
   end
-  def each_with_object(memo, &b) = b ? with_object(memo, &b) : to_enum(:each_with_object, memo).__set_size(size)
+  alias each_with_object with_object
   def +(o) = Chain.new(self, o)
   class Chain < Enumerator
     def initialize(*e)
-      @__enums = e
+      raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
+      @__enums, @__begun = e, 0
       __init(self, :__run)
     end
-    def __run(*a, &b) = (@__enums.each { |x| x.each(*a, &b) }; self)
+    def __run(*a, &b) = each(*a, &b)
     def each(*a, &b)
       return a.empty? ? self : to_enum(:each, *a) unless b
-      @__enums.each { |x| x.each(*a, &b) }
+      @__enums.each_with_index do |x, i|
+        @__begun = i + 1
+        x.each(*a, &b)
+      end
       self
     end
     def size
@@ -62,8 +66,15 @@ class Enumerator
       @__enums.each { |e| s = e.size; return s if s.nil? || (Float === s && s.infinite?); t += s }
       t
     end
-    def rewind = (@__enums.reverse_each { |e| e.rewind if e.respond_to?(:rewind) }; self)
-    def inspect = "#<Enumerator::Chain: [#{@__enums.map(&:inspect).join(", ")}]>"
+    def rewind
+      @__enums.first(@__begun).reverse_each { |e| e.rewind if e.respond_to?(:rewind) }
+      @__begun = 0
+      self
+    end
+    def inspect
+      return "#<Enumerator::Chain: uninitialized>" unless @__enums
+      "#<Enumerator::Chain: [#{@__enums.map(&:inspect).join(", ")}]>"
+    end
     def +(o) = Chain.new(self, o)
   end
   class ArithmeticSequence < Enumerator
@@ -268,7 +279,7 @@ class Enumerator
     def slice_before(*a, &b) = super.lazy
     def slice_after(*a, &b) = super.lazy
     def chunk(&b) = super.lazy
-    def inspect = "#<Enumerator::Lazy: #{@__src.inspect}>"
+    def inspect = "#<Enumerator::Lazy: #{@__b ? @__src.inspect : "uninitialized"}>"
     def to_enum(m = :each, *a, &b)
       s = self
       __walk(b && -> { s.instance_exec(*a, &b) }) { |y| s.__send__(m, *a) { |*v| y.yield(*v) } }

@@ -58,7 +58,7 @@ class File < IO
   def mtime = File.mtime(__path)
   def ctime = File.ctime(__path)
   def lstat = File.lstat(__path)
-  def chmod(m) = File.chmod(m, __path)
+  def chmod(m) = (File.chmod(m, __path); 0)
   def chown(u, g) = File.chown(u, g, __path)
   class Stat
     include Comparable
@@ -79,6 +79,8 @@ class File < IO
     def chardev? = ftype == "characterSpecial"
     def blockdev? = ftype == "blockSpecial"
     def blksize = 4096
+    def rdev_major = rdev >> 8 & 0xfff
+    def rdev_minor = rdev & 0xff | rdev >> 12 & 0xfff00
     def dev_major = dev >> 8
     def dev_minor = dev & 255
     def zero? = size == 0
@@ -110,7 +112,13 @@ class File < IO
     end
   end
   class << self
-    def __s(p, call = nil) = (p = p.to_io.path if IO === p; a = __stat(__p(p), call); a && Stat.new(a))
+    def __s(p, call = nil)
+      p = p.to_io if !(IO === p) && !(String === p) && !p.respond_to?(:to_path) && p.respond_to?(:to_io)
+      return p.stat if IO === p && !p.respond_to?(:path)
+      p = p.path if IO === p
+      a = __stat(__p(p), call)
+      a && Stat.new(a)
+    end
     def __need(p, what)
       call = "rb_file_s_#{what}"
       __s(p, call) || raise(Errno::ENOENT.new(p.respond_to?(:path) ? p.path : __p(p), call))
@@ -131,7 +139,7 @@ class File < IO
         (s = __s(p)) ? s.__send__(m) : (%i[size? world_readable? world_writable?].include?(m) ? nil : false)
       end
     end
-    def empty?(p) = zero?(p)
+    alias empty? zero?
     def symlink?(p) = (a = __lstat(__p(p))) ? a[0] == "link" : false
     def size(p) = __need(p, :size).size
     def ftype(p) = __lneed(p, :ftype).ftype
@@ -182,7 +190,7 @@ class File < IO
       return "/" if b.empty?
       b = b[(b.rindex("/") || -1) + 1..]
       return b unless suffix
-      suffix = suffix.to_str
+      suffix = String.__str(suffix)
       return b.sub(/(.)\.[^.]*\z/m, '\1') if suffix == ".*" && b =~ /.\.[^.]+\z/m
       suffix != b && !suffix.empty? && b.end_with?(suffix) ? b[0, b.size - suffix.size] : b
     end
@@ -206,11 +214,12 @@ class File < IO
       return "" if i.nil? || i == 0 || b[0, i].delete(".").empty?
       b[i..]
     end
-    def split(p) = [dirname(p), basename(p)]
+    def split(p) = (p = __p(p); [dirname(p), basename(p)])
     def join(*parts)
       flat = lambda do |a, seen|
         a.flat_map do |x|
           next [__p(x)] unless Array === x
+          next [""] if x.empty?
           raise ArgumentError, "recursive array" if seen.include?(x.object_id)
           flat.(x, seen + [x.object_id])
         end
@@ -341,4 +350,8 @@ module FileTest
     define_singleton_method(m) { |*a| File.__send__(m, *a) }
     define_method(m) { |*a| File.__send__(m, *a) }
   end
+  class << self
+    alias empty? zero?
+  end
+  alias empty? zero?
 end

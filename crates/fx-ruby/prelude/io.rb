@@ -148,7 +148,7 @@ class IO
     nil
   end
   def printf(f, *a) = (write(format(f, *a)); nil)
-  def putc(c) = (write(String === c ? c[0] : (c.to_int & 255).chr); c)
+  def putc(c) = (write(String === c ? c[0] : (Array.__to_int(c) & 255).chr); c)
   def syswrite(s) = (n = write(s); flush; n)
   def write_nonblock(s, **k) = syswrite(s)
   def pwrite(s, off) = (o = pos; self.pos = off; n = write(s); self.pos = o; n)
@@ -167,7 +167,10 @@ class IO
     v
   end
   def close_on_exec? = true
-  def autoclose? = true
+  def autoclose? = @autoclose != false
+  def autoclose=(v)
+    @autoclose = !!v
+  end
   def pid = nil
   def close_read = nil
   def close_write = nil

@@ -1,4 +1,10 @@
 class String
+  def self.__str(v)
+    return v if String === v
+    return v.to_str if v.respond_to?(:to_str)
+    name = v.nil? ? "nil" : v == true || v == false ? v : v.class
+    raise TypeError, "no implicit conversion of #{name} into String"
+  end
   %i[
     upcase downcase capitalize swapcase reverse strip lstrip rstrip succ next squeeze tr tr_s
     delete chomp chop unicode_normalize encode scrub delete_prefix delete_suffix

@@ -78,8 +78,8 @@ class Struct
     raise TypeError, "#{v.class} does not have #dig method" unless v.respond_to?(:dig)
     v.dig(*rest)
   end
-  def select(&b) = b ? to_a.select(&b) : to_enum(:select).__set_size(size)
-  def filter(&b) = b ? to_a.select(&b) : to_enum(:filter).__set_size(size)
+  def select(&b) = b ? to_a.select(&b) : to_enum(__callee__).__set_size(size)
+  alias filter select
   def filter_map(&b) = b ? to_a.filter_map(&b) : to_enum(:filter_map).__set_size(size)
   def initialize_copy(o) = __init_copy(o)
   def inspect

@@ -4,7 +4,36 @@ class Time
   DAYS = %w[Sun Mon Tue Wed Thu Fri Sat].freeze
   FULL_DAYS = %w[Sunday Monday Tuesday Wednesday Thursday Friday Saturday].freeze
   private_constant :MONTHS, :FULL_MONTHS, :DAYS, :FULL_DAYS
+  # The moment as eight bytes, as dumps of objects hold it: fields in bits, little-endian.
+  private def _dump(*)
+    t = getutc
+    raise ArgumentError, "year too big to marshal: #{t.year} UTC" unless t.year.between?(1900, 1900 + 0xffff)
+    high = 1 << 31 | (utc? ? 1 : 0) << 30 | (t.year - 1900) << 14 | (t.mon - 1) << 10 | t.mday << 5 | t.hour
+    [high, t.min << 26 | t.sec << 20 | t.usec].pack("VV")
+  end
+  private def __marshal_extras
+    list = []
+    below = nsec % 1000
+    unless below == 0
+      digits = below.digits.reverse
+      digits.unshift(0) while digits.size < 3
+      bytes = [digits[0] << 4 | digits[1], digits[2] << 4]
+      bytes.pop if bytes[1] == 0
+      list << [:nano_num, below] << [:nano_den, 1] << [:submicro, bytes.pack("C*")]
+    end
+    list << [:zone, zone]
+    utc? ? list : list << [:offset, utc_offset]
+  end
   class << self
+    private def _load(bytes, more = {})
+      high, low = bytes.b.unpack("VV")
+      return at(high, low) if high & 1 << 31 == 0
+      nanos = (low & 0xfffff) * 1000 + (more[:nano_num] || 0)
+      day = [(high >> 14 & 0xffff) + 1900, (high >> 10 & 15) + 1, high >> 5 & 31]
+      t = utc(*day, high & 31, low >> 26 & 63, low >> 20 & 63, Rational(nanos, 1000))
+      return t if high & 1 << 30 != 0
+      more[:offset] ? t.localtime(more[:offset]) : t.localtime
+    end
     def __off(v)
       if String === v && !v.encoding.ascii_compatible?
         raise ArgumentError, "time zone must be in ASCII compatible encoding"

@@ -21,7 +21,7 @@ macro_rules! sources {
 
 sources! {
     "kernel.rb", "comparable.rb", "enumerable.rb", "array.rb", "hash.rb", "string.rb", "range.rb", "numeric.rb", "struct.rb",
-    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "regexp.rb",
+    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "monitor.rb", "set.rb", "misc.rb", "converter.rb", "gem.rb", "marshal.rb", "marshal_reader.rb", "regexp.rb",
 }
 
 /// Which class's first missing method reads which file.
@@ -40,6 +40,7 @@ const LAZY: &[(u32, &str)] = &[
     (c::DIR, "dir.rb"),
     (c::TIME, "time.rb"),
     (c::MATCH, "regexp.rb"),
+    (c::ENCODING, "converter.rb"),
 ];
 
 pub(crate) fn init(vm: &mut Vm) {
@@ -66,7 +67,7 @@ pub(crate) fn init(vm: &mut Vm) {
         (c::TIME, "time.rb"),
         (c::HASH, "hash.rb"),
         (c::ENUMERATOR, "enumerator.rb"),
-        (c::MARSHAL, "misc.rb"),
+        (c::MARSHAL, "marshal.rb"),
         (c::RANDOM, "misc.rb"),
         (c::OBJECTSPACE, "misc.rb"),
         (c::REGEXP, "regexp.rb"),
@@ -77,9 +78,11 @@ pub(crate) fn init(vm: &mut Vm) {
     }
     vm.lazy.push((c::RATIONAL, "rational.rb", ""));
     vm.lazy.push((c::COMPLEX, "rational.rb", ""));
-    vm.lazy.push((c::THREAD, "thread.rb", ""));
-    if let Ok(meta) = vm.singleton_class(crate::value::Value::class(c::THREAD)) {
-        vm.lazy.push((meta, "thread.rb", ""));
+    for class in [c::THREAD, c::FIBER] {
+        vm.lazy.push((class, "thread.rb", ""));
+        if let Ok(meta) = vm.singleton_class(crate::value::Value::class(class)) {
+            vm.lazy.push((meta, "thread.rb", ""));
+        }
     }
     vm.lazy.push((c::KERNEL, "kernel.rb", ""));
     for (name, file) in [
@@ -88,14 +91,14 @@ pub(crate) fn init(vm: &mut Vm) {
         ("Queue", "thread.rb"),
         ("SizedQueue", "thread.rb"),
         ("ConditionVariable", "thread.rb"),
-        ("Monitor", "thread.rb"),
-        ("Fiber", "thread.rb"),
+        ("Monitor", "monitor.rb"),
+        ("MonitorMixin", "monitor.rb"),
         ("ThreadGroup", "thread.rb"),
         ("TracePoint", "misc.rb"),
         ("Ractor", "misc.rb"),
         ("RubyVM", "misc.rb"),
         ("ARGF", "misc.rb"),
-        ("Gem", "misc.rb"),
+        ("Gem", "gem.rb"),
         ("TOPLEVEL_BINDING", "misc.rb"),
     ] {
         let sym = vm.intern(name);

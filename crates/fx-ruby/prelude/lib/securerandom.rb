@@ -1,6 +1,10 @@
 module SecureRandom
   class << self
-    def bytes(n = nil) = Random.urandom(n.nil? ? 16 : Array.__to_int(n))
+    def bytes(n = nil)
+      n = n.nil? ? 16 : Array.__to_int(n)
+      raise ArgumentError, "negative string size (or size too big)" if n < 0
+      Random.urandom(n)
+    end
     def random_bytes(n = nil) = bytes(n)
     def gen_random(n) = bytes(n)
     def hex(n = nil) = bytes(n).unpack1("H*").force_encoding("US-ASCII")

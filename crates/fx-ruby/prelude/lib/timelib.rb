@@ -173,7 +173,15 @@ class Time
       end
       __build(year, mon || 1, mday || 1, d[:hour] || 0, d[:min] || 0, (d[:sec] || 0) + (d[:sec_fraction] || 0), zone)
     end
-    def rfc2822(s) = parse(s)
+    def rfc2822(s)
+      unless s =~ /\A\s*(?:\w{3}\s*,\s*)?(\d{1,2})\s+(\w{3})\s+(\d{2,})\s+
+                  (\d{2})\s*:\s*(\d{2})(?:\s*:\s*(\d\d))?\s+([+-]\d{4}|[A-Z]+)/xi
+        raise ArgumentError, "not RFC 2822 compliant date: #{s.inspect}"
+      end
+      year = $3.to_i
+      year += year < 50 ? 2000 : 1900 if $3.size < 4
+      parse("%d %s %d %s:%s:%s %s" % [$1, $2, year, $4, $5, $6 || "00", $7])
+    end
     alias rfc822 rfc2822
     def httpdate(s)
       case s

@@ -303,8 +303,8 @@ const METHODS: &[Native] = &[
         if b.is_int() {
             return Ok(vm.int_divmod(a.recv, b)?.0);
         }
-        let q = vm.coerce_op(a.recv, n::DIV, b)?;
-        vm.call_name(q, "floor", &[])
+        let op = vm.intern("div");
+        vm.coerce_op(a.recv, op, b)
     }),
     public("divmod", 1, 1, |vm, a| {
         let b = vm.arg(a, 0);

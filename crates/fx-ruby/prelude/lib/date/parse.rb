@@ -16,7 +16,10 @@ class Date
       from_parts_(parts)
     end
 
-    def iso8601(text = "-4712-01-01", _start = ITALY, limit: 128) = parse(text, limit: limit)
+    def iso8601(text = "-4712-01-01", _start = ITALY, limit: 128)
+      raise Date::Error, "invalid date" if text.nil?
+      parse(text, limit: limit)
+    end
     alias xmlschema iso8601
     alias rfc3339 iso8601
     alias jisx0301 iso8601
