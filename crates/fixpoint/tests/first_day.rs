@@ -101,7 +101,7 @@ fn modules_come_from_directories_and_archives_and_leave_again() {
 fn what_is_refused_says_why_and_what_to_use_instead() {
     let dir = tempfile::tempdir().unwrap();
     for (args, words) in [
-        ("puppet agent -t", "use 'puppet apply'"),
+        ("puppet device", "use 'puppet apply' on the machine itself"),
         ("puppet doc", "use 'puppet describe'"),
         ("puppet ca list", "it is part of a server"),
         ("puppet frobnicate", "See 'puppet help' for help on available puppet subcommands"),

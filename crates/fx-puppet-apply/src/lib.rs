@@ -45,5 +45,6 @@ mod transaction;
 mod wording;
 mod yumrepo;
 
-pub use request::{Request, Summary};
+pub use report::name_of as uuid;
+pub use request::{AgentRun, Request, Summary};
 pub use run::run;

@@ -40,6 +40,8 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         classes: request.classes.clone(),
         variables: request.variables.clone(),
         custom_facts: true,
+        file_server: request.file_server.clone(),
+        plugins: request.plugins.clone(),
         trace: request.trace,
         given: request.given.clone(),
         takes_words: request.alone,
@@ -69,9 +71,16 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         compiled: seconds,
         noop: request.noop,
         level: request.level,
+        agent: request.agent.as_ref(),
+        logs: request.agent.iter().flat_map(|agent| &agent.log).map(of_agent(run)).collect(),
         ..Account::default()
     };
     carry_out(&compiled, request, account)
+}
+
+/// What an agent logged and showed before, for the report.
+fn of_agent(run: Run<'_>) -> impl Fn(&(Level, String)) -> Entry {
+    move |(level, text)| Entry::new(run, *level, Source::Run, &Message::Verbatim(text.clone()))
 }
 
 fn seconds_since(run: Run<'_>, started: std::time::Duration) -> f64 {
@@ -118,7 +127,7 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
     if debugs && !request.alone {
         debug::show(run, Detail::DefaultSchedules);
     }
-    if !request.alone {
+    if !request.alone && request.agent.is_none() {
         let message = Message::UsingEnvironment(compiled.settings().environment.clone());
         let entry = Entry::new(run, Level::Info, Source::Run, &message);
         entry.show(run);
@@ -137,7 +146,11 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
     let is_left_out = |at: &usize| is_left_out(compiled, request, &catalog.resources[*at]);
     let left_out = (0..catalog.resources.len()).filter(is_left_out).collect();
     own_files::write_lists(run, request, &catalog);
-    let version = run.look().now().secs;
+    let version = match request.agent.as_ref().map(|agent| &agent.version) {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(version) => version.to_string(),
+        None => run.look().now().secs.to_string(),
+    };
     let state_file = request.vardir.as_ref().map(|dir| dir.join("state/state.yaml"));
     let reading = run.look().monotonic();
     let state = state::State::read(run.look(), state_file.as_deref());
@@ -223,7 +236,11 @@ fn finish<'a>(
         transaction.logs.borrow_mut().push(unshown_error(run, message));
     }
     let mut figures = String::new();
-    if request.report.is_some() || request.summary.is_some() || request.summarizes {
+    let mut report = None;
+    // `puppet apply --catalog`: the catalog has what it brings and nothing more.
+    let reads_catalog = request.catalog.is_some() && request.agent.is_none();
+    let reports = request.report.is_some() || request.summary.is_some();
+    if reports || request.summarizes || request.agent.is_some() {
         let of_resource = |(at, status): (&usize, &'a Status)| {
             let (resource, path) = (&transaction.catalog.resources[*at], transaction.path(*at));
             let tags = transaction.tags(resource, &path);
@@ -239,13 +256,13 @@ fn finish<'a>(
                 (false, false) => "unchanged",
             },
             completed,
-            // A catalog that was read has what it brings and nothing more.
-            is_bare: !completed || request.catalog.is_some(),
+            is_bare: !completed || reads_catalog,
             left_out: !request.tags.is_empty(),
             applied,
             ..account
         };
         own_files::write_report(compiled, request, &account);
+        report = request.agent.is_some().then(|| account.sent(compiled));
         if request.summarizes {
             figures = account.figures(compiled);
         }
@@ -254,14 +271,14 @@ fn finish<'a>(
         return refused(run, &message);
     }
     if !completed {
-        return Summary::code(1);
+        return Summary { code: 1, report, ..Summary::default() };
     }
-    let code = if request.detailed_exitcodes && request.catalog.is_none() {
+    let code = if request.detailed_exitcodes && !reads_catalog {
         u8::from(changed) * 2 + u8::from(failed) * 4
     } else {
         0
     };
-    Summary { code, figures }
+    Summary { code, figures, report }
 }
 
 /// Checks all resources of the catalog and makes those that do not have to wait for their turn;

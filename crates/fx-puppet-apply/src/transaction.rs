@@ -487,8 +487,15 @@ impl<'a> Transaction<'a> {
             paths.extend(self.files_of_ruby.iter().cloned());
             paths
         });
-        let tree = super::recurse::tree(self.compiled, managed, resource);
-        let tree = tree.filter(|tree| !tree.is_empty());
+        let tree = match super::recurse::tree(self.compiled, managed, resource) {
+            Ok(tree) => tree.filter(|tree| !tree.is_empty()),
+            Err(why) => {
+                let message = Message::NotGenerated { step: "eval_generate", why };
+                self.log_of(path, Level::Error, &message);
+                self.misgenerated = true;
+                None
+            }
+        };
         let has_files = tree.is_some();
         if let Some(tree) = tree {
             self.take(at, tree.resources(self.run.look()), noop, outgoing);

@@ -103,7 +103,7 @@ pub(crate) enum Message {
     },
     UsingEnvironment(String),
     Applying {
-        version: i64,
+        version: String,
     },
     CreatingStateFile(PathBuf),
     Applied {

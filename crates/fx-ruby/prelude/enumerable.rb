@@ -231,7 +231,9 @@ module Enumerable
   end
   def __order(a, b, blk)
     r = blk ? blk.call(a, b) : (a <=> b)
-    raise ArgumentError, "comparison of #{a.class} with #{b.nil? || Numeric === b ? b.inspect : b.class} failed" if r.nil?
+    if r.nil?
+      raise ArgumentError, "comparison of #{a.class} with #{b.nil? || Numeric === b ? b.inspect : b.class} failed"
+    end
     r
   end
   private :__order
@@ -241,7 +243,10 @@ module Enumerable
     return sort_by { |v| yield v }.take(n[0]) unless n.empty? || n[0].nil?
     m = mk = nil
     first = true
-    __each { |v| k = yield(v); if first then m, mk, first = v, k, false elsif __order(k, mk, nil) < 0 then m, mk = v, k end }
+    __each do |v|
+      k = yield(v)
+      if first then m, mk, first = v, k, false elsif __order(k, mk, nil) < 0 then m, mk = v, k end
+    end
     m
   end
   def __max_by(*n)
@@ -249,7 +254,10 @@ module Enumerable
     return sort_by { |v| yield v }.reverse.take(n[0]) unless n.empty? || n[0].nil?
     m = mk = nil
     first = true
-    __each { |v| k = yield(v); if first then m, mk, first = v, k, false elsif __order(k, mk, nil) > 0 then m, mk = v, k end }
+    __each do |v|
+      k = yield(v)
+      if first then m, mk, first = v, k, false elsif __order(k, mk, nil) > 0 then m, mk = v, k end
+    end
     m
   end
   def minmax_by(&b)
@@ -276,7 +284,11 @@ module Enumerable
   def tally(hash = nil)
     h = hash ? Hash.try_convert(hash) || raise(TypeError, "no implicit conversion of #{hash.class} into Hash") : {}
     raise FrozenError.new("can't modify frozen Hash: #{h.inspect}", receiver: h) if h.frozen?
-    __each { |v| c = h.fetch(v, 0); raise TypeError, "wrong argument type #{c.class} (expected Integer)" unless Integer === c; h[v] = c + 1 }
+    __each do |v|
+      c = h.fetch(v, 0)
+      raise TypeError, "wrong argument type #{c.class} (expected Integer)" unless Integer === c
+      h[v] = c + 1
+    end
     h
   end
   def uniq(&b) = to_a.uniq(&b)
@@ -300,7 +312,9 @@ module Enumerable
     self
   end
   def cycle(n = nil)
-    return __enum(:cycle, n) { s = __esize; s && (n ? [n * s, 0].max : (s == 0 ? 0 : Float::INFINITY)) } unless block_given?
+    unless block_given?
+      return __enum(:cycle, n) { s = __esize; s && (n ? [n * s, 0].max : (s == 0 ? 0 : Float::INFINITY)) }
+    end
     if n
       n = Array.__to_int(n)
       return nil if n <= 0
@@ -397,7 +411,8 @@ module Enumerable
     __each { |v| r << (block_given? ? yield(v) : v) unless pat === v }
     r
   end
-  private :__map, :__collect, :__inject, :__each_slice, :__each_cons, :__each_with_object, :__partition, :__group_by, :__any?, :__all?, :__none?, :__find, :__detect, :__min_by, :__max_by, :__reduce
+  private :__map, :__collect, :__inject, :__each_slice, :__each_cons, :__each_with_object, :__partition, :__group_by,
+    :__any?, :__all?, :__none?, :__find, :__detect, :__min_by, :__max_by, :__reduce
   def lazy
     src = self
     l = Enumerator::Lazy.new(src, __esize) { |y, *v| y.yield(*v) }

@@ -9,7 +9,10 @@ class Hash
       if (a = Array.try_convert(args[0]))
         a.each do |e|
           p = Array.try_convert(e)
-          raise ArgumentError, "wrong element type #{e.nil? || true == e || false == e ? e.inspect : e.class} at #{a.index { |x| x.equal?(e) }} (expected array)" unless p
+          unless p
+            shown = e.nil? || true == e || false == e ? e.inspect : e.class
+            raise ArgumentError, "wrong element type #{shown} at #{a.index { |x| x.equal?(e) }} (expected array)"
+          end
           raise ArgumentError, "invalid number of elements (#{p.size} for 1..2)" unless p.size == 1 || p.size == 2
           h[p[0]] = p[1]
         end

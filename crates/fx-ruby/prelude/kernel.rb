@@ -71,7 +71,9 @@ module Kernel
     end
   end
   def open(path, *rest, **kw, &block)
-    return block ? block.call(path.to_open(*rest, **kw)) : path.to_open(*rest, **kw) if !path.is_a?(String) && path.respond_to?(:to_open)
+    if !path.is_a?(String) && path.respond_to?(:to_open)
+      return block ? block.call(path.to_open(*rest, **kw)) : path.to_open(*rest, **kw)
+    end
     p = File.__p(path)
     return IO.popen(p[1..], *rest, &block) if p.start_with?("|")
     File.open(path, *rest, **kw, &block)
@@ -85,9 +87,12 @@ module Kernel
   def Pathname(p) = (require "pathname"; Pathname.new(p))
   def BigDecimal(*a, **k) = (require "bigdecimal"; BigDecimal.__new(*a, **k))
   def URI(s) = (require "uri"; URI.__of(s))
-  private :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational, :Complex, :Pathname, :BigDecimal, :URI
+  private :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational,
+    :Complex, :Pathname, :BigDecimal, :URI
   class << self
-    %i[` system spawn exec trap test open readlines readline select gem Rational Complex pp].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }
+    %i[
+      ` system spawn exec trap test open readlines readline select gem Rational Complex pp
+    ].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }
   end
 end
 class Thread

@@ -10,7 +10,9 @@ module Marshal
     s
   end
   def self.load(s, *rest)
-    raise NotImplementedError, "Marshal.load of foreign data is not supported: only deep copies of this run" unless Copy === s
+    unless Copy === s
+      raise NotImplementedError, "Marshal.load of foreign data is not supported: only deep copies of this run"
+    end
     __deep(s.__v, {}.compare_by_identity)
   end
   def self.__deep(o, seen)
@@ -146,7 +148,11 @@ module Gem
   class Requirement
     class BadRequirementError < ArgumentError
     end
-    OPS = { "=" => ->(v, r) { v == r }, "!=" => ->(v, r) { v != r }, ">" => ->(v, r) { v > r }, "<" => ->(v, r) { v < r }, ">=" => ->(v, r) { v >= r }, "<=" => ->(v, r) { v <= r }, "~>" => ->(v, r) { v >= r && v.release < r.bump } }
+    OPS = {
+      "=" => ->(v, r) { v == r }, "!=" => ->(v, r) { v != r }, ">" => ->(v, r) { v > r },
+      "<" => ->(v, r) { v < r }, ">=" => ->(v, r) { v >= r }, "<=" => ->(v, r) { v <= r },
+      "~>" => ->(v, r) { v >= r && v.release < r.bump }
+    }
     attr_reader :requirements
     def self.default = new(">= 0")
     def self.create(*i) = Requirement === i[0] ? i[0] : new(*i)

@@ -49,7 +49,13 @@ class Struct
     raise TypeError, "wrong argument type #{keys.class} (expected Array or nil)" unless Array === keys
     return {} if keys.size > members.size
     h = {}
-    keys.each { |k| return h unless (Symbol === k || String === k || Integer === k) && (Integer === k ? k < members.size : members.include?(k.to_sym)); h[k] = self[k] }
+    keys.each do |k|
+      known = Integer === k ? k < members.size : (Symbol === k || String === k) && members.include?(k.to_sym)
+      unless known
+        return h
+      end
+      h[k] = self[k]
+    end
     h
   end
   def size = members.size
@@ -84,7 +90,10 @@ class Struct
     return "#{head}:...>" if t.any? { |x| x.equal?(self) }
     t.push(self)
     begin
-      "#{head}#{members.each_with_index.map { |m, i| "#{m =~ /\A[a-zA-Z_]\w*[?!]?\z/ ? m : m.inspect}=#{__get(i).inspect}" }.join(", ")}>"
+      pairs = members.each_with_index.map do |m, i|
+        "#{m =~ /\A[a-zA-Z_]\w*[?!]?\z/ ? m : m.inspect}=#{__get(i).inspect}"
+      end
+      "#{head}#{pairs.join(", ")}>"
     ensure
       t.pop
     end

@@ -21,7 +21,7 @@ macro_rules! sources {
 
 sources! {
     "kernel.rb", "comparable.rb", "enumerable.rb", "array.rb", "hash.rb", "string.rb", "range.rb", "numeric.rb", "struct.rb",
-    "enumerator.rb", "file.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "regexp.rb",
+    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "regexp.rb",
 }
 
 /// Which class's first missing method reads which file.
@@ -35,7 +35,9 @@ const LAZY: &[(u32, &str)] = &[
     (c::NUMERIC, "numeric.rb"),
     (c::STRUCT, "struct.rb"),
     (c::ENUMERATOR, "enumerator.rb"),
+    (c::IO, "io.rb"),
     (c::IO, "file.rb"),
+    (c::DIR, "dir.rb"),
     (c::TIME, "time.rb"),
     (c::MATCH, "regexp.rb"),
 ];
@@ -58,15 +60,12 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.lazy.push((c::RANDOM, "misc.rb", ""));
     // Class methods: the singleton classes read the same files.
     for (class, name) in [
-        (c::FILE, "file.rb"),
-        (c::DIR, "file.rb"),
         (c::FILETEST, "file.rb"),
         (c::PROCESS, "process.rb"),
         (c::SIGNAL, "process.rb"),
         (c::TIME, "time.rb"),
         (c::HASH, "hash.rb"),
         (c::ENUMERATOR, "enumerator.rb"),
-        (c::IO, "file.rb"),
         (c::MARSHAL, "misc.rb"),
         (c::RANDOM, "misc.rb"),
         (c::OBJECTSPACE, "misc.rb"),
@@ -76,7 +75,6 @@ pub(crate) fn init(vm: &mut Vm) {
             vm.lazy.push((meta, name, ""));
         }
     }
-    vm.lazy.push((c::DIR, "file.rb", ""));
     vm.lazy.push((c::RATIONAL, "rational.rb", ""));
     vm.lazy.push((c::COMPLEX, "rational.rb", ""));
     vm.lazy.push((c::THREAD, "thread.rb", ""));

@@ -32,8 +32,8 @@ libraries! {
     "openssl/pkey" => "openssl/pkey.rb", "openssl/x509" => "openssl/x509.rb", "openssl/pkcs" => "openssl/pkcs.rb", "base64" => "base64.rb", "ostruct" => "ostruct.rb",
     "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
     "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
-    "date" => "date.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb", "find" => "find.rb",
-    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
+    "date" => "date.rb", "date/parse" => "date/parse.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb", "find" => "find.rb",
+    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "rexml/xpath" => "rexml/xpath.rb", "rexml/formatters" => "rexml/formatters.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
 }
 
 /// Names that load something else, or nothing because it is always there.
@@ -51,12 +51,9 @@ fn alias(name: &str) -> Option<&'static str> {
         "net/https" => "net/http",
         "uri/generic" | "uri/http" => "uri",
         "cgi/util" | "cgi/escape" => "cgi",
-        "rexml"
-        | "rexml/rexml"
-        | "rexml/xpath"
-        | "rexml/formatters/pretty"
-        | "rexml/element"
-        | "rexml/text" => "rexml/document",
+        "rexml" | "rexml/rexml" | "rexml/formatters/pretty" | "rexml/element" | "rexml/text" => {
+            "rexml/document"
+        }
         "optparse/time" | "optparse/uri" => "optparse",
         "erb/util" => "erb",
         "bigdecimal/util" => "bigdecimal",

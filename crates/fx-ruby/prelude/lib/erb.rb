@@ -1,7 +1,9 @@
 class ERB
   VERSION = "2.2.3"
   module Util
-    def html_escape(s) = s.to_s.gsub(/['&"<>]/, { "'" => "&#39;", "&" => "&amp;", '"' => "&quot;", "<" => "&lt;", ">" => "&gt;" })
+    def html_escape(s)
+      s.to_s.gsub(/['&"<>]/, { "'" => "&#39;", "&" => "&amp;", '"' => "&quot;", "<" => "&lt;", ">" => "&gt;" })
+    end
     alias h html_escape
     def url_encode(s) = s.to_s.b.gsub(/[^a-zA-Z0-9_\-.~]/n) { |m| "%%%02X" % m.unpack1("C") }
     alias u url_encode

@@ -187,24 +187,27 @@ fn round_half_up(x: f64, s: f64) -> f64 {
     f
 }
 
-fn rounding(vm: &mut Vm, mut a: Args, how: &str) -> R {
-    let kw = vm.take_kw(&mut a);
-    let half = match vm.kw(kw, "half") {
-        None | Some(NIL) => "up".to_owned(),
-        Some(v) => {
-            let t = match v.as_sym() {
-                Some(s) => vm.sym_str(s).into_owned(),
-                None => {
-                    let s = vm.to_str(v)?;
-                    vm.text(s)
-                }
-            };
-            if !["up", "down", "even"].contains(&t.as_str()) {
-                return vm.arg_error(format!("invalid rounding mode: {t}"));
-            }
-            t
+/// What becomes of a half, by the keyword `half` that is taken off the arguments.
+pub(super) fn half_of(vm: &mut Vm, a: &mut Args) -> Res<String> {
+    let kw = vm.take_kw(a);
+    let Some(given) = vm.kw(kw, "half").filter(|given| *given != NIL) else {
+        return Ok("up".to_owned());
+    };
+    let half = match given.as_sym() {
+        Some(name) => vm.sym_str(name).into_owned(),
+        None => {
+            let text = vm.to_str(given)?;
+            vm.text(text)
         }
     };
+    if !["up", "down", "even"].contains(&half.as_str()) {
+        return vm.arg_error(format!("invalid rounding mode: {half}"));
+    }
+    Ok(half)
+}
+
+fn rounding(vm: &mut Vm, mut a: Args, how: &str) -> R {
+    let half = half_of(vm, &mut a)?;
     let x = me(vm, a);
     let digits = match vm.opt_nil(a, 0) {
         Some(v) => vm.to_int(v)?,

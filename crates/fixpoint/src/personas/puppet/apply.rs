@@ -77,14 +77,7 @@ pub(super) fn run(args: &[String]) -> u8 {
         return failed(&message);
     }
     let level = level(&flags, &settings);
-    let mut console = PuppetConsole::new(
-        Box::new(BufWriter::new(std::io::stdout())),
-        Box::new(BufWriter::new(std::io::stderr())),
-    );
-    if matches!(flags.setting("color"), Some("ansi" | "true" | "yes")) {
-        console = console.colored();
-    }
-    let console = Rc::new(console.telling(level));
+    let console = console(&flags, &settings);
     let input = match Input::read(&flags, &rest, &host) {
         Ok(input) => input,
         Err(message) => return failed(&message),
@@ -148,7 +141,19 @@ fn command_line(spec: &fx_host::Spec) -> String {
     format!("Executing{with}{accounts}: '{line}'")
 }
 
-fn level(flags: &Flags, settings: &Settings) -> Level {
+/// Where the log is shown.
+pub(super) fn console(flags: &Flags, settings: &Settings) -> Rc<PuppetConsole> {
+    let mut console = PuppetConsole::new(
+        Box::new(BufWriter::new(std::io::stdout())),
+        Box::new(BufWriter::new(std::io::stderr())),
+    );
+    if matches!(flags.setting("color"), Some("ansi" | "true" | "yes")) {
+        console = console.colored();
+    }
+    Rc::new(console.telling(level(flags, settings)))
+}
+
+pub(super) fn level(flags: &Flags, settings: &Settings) -> Level {
     if flags.has("debug") {
         Level::Debug
     } else if flags.has("verbose") || flags.has("test") {
@@ -240,6 +245,9 @@ fn request(
         class_list: listed("classfile"),
         resource_list: listed("resourcefile"),
         summarizes: is_on("summarize"),
+        agent: None,
+        file_server: None,
+        plugins: None,
         alone: false,
         graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
         detailed_exitcodes: flags.has("detailed-exitcodes") || flags.has("test"),
