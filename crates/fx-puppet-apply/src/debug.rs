@@ -144,10 +144,7 @@ pub(super) fn follow(
         let text = [&ended.stdout[..], &ended.stderr[..]].concat();
         String::from_utf8_lossy(&text).lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    let resource_path = match of("") {
-        Source::Property(path, _) => path,
-        _ => return,
-    };
+    let Source::Property(resource_path, _) = of("") else { return };
     exec.follow(move |moment| match moment {
         Moment::Looks(wanted) => {
             let detail = Detail::LooksForPath(wanted.display().to_string());
