@@ -12,6 +12,7 @@ mod paths;
 mod persona;
 mod personas;
 mod record;
+mod serve;
 mod session;
 mod stage;
 mod stdin;

@@ -29,6 +29,37 @@ pub struct CatalogRequest {
     pub given: crate::settings::Given,
     /// Classes a classifier gives the node, with their parameters.
     pub classes: Vec<(String, crate::value::Hash)>,
+    /// Variables that a classifier sets at the top.
+    pub variables: Vec<(String, Value)>,
+    /// The compiling machine.
+    pub server: Server,
+    /// Extensions of the node's certificate, by short name.
+    pub extensions: Vec<(String, String)>,
+    /// The version of the code, where it is not the time of compiling.
+    pub version: Option<String>,
+}
+
+/// The compiling machine as manifests see it.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// Its address.
+    pub ip: String,
+}
+
+impl Default for Server {
+    /// Names and addresses for documents: catalogs that are compared are the same everywhere.
+    fn default() -> Server {
+        Server { name: "puppet.example.com".into(), ip: "192.0.2.1".into() }
+    }
+}
+
+/// Facts as they come over the network.
+pub fn facts_from_json(
+    values: &serde_json::Map<String, serde_json::Value>,
+) -> Vec<(String, Value)> {
+    values.iter().map(|(name, value)| (name.clone(), from_json(value))).collect()
 }
 
 /// Facts from a file: JSON or YAML, plain or as `puppet facts` prints them.
@@ -100,13 +131,16 @@ pub fn catalog(
         hiera_config: request.hiera_config.clone(),
         facts: Some(facts),
         is_remote: true,
-        server_name: "puppet.example.com".into(),
-        server_ip: "192.0.2.1".into(),
+        server_name: request.server.name.clone(),
+        server_ip: request.server.ip.clone(),
         classes: request.classes.clone(),
-        variables: Vec::new(),
+        variables: request.variables.clone(),
+        extensions: request.extensions.clone(),
         takes_words: false,
         backup: None,
         custom_facts: false,
+        file_server: None,
+        plugins: None,
         given: request.given.clone(),
         trace: request.trace,
     };
@@ -117,5 +151,12 @@ pub fn catalog(
     let texts = if is_bare { Vec::new() } else { manifests(run.look(), &request.manifest)? };
     let evaluator = Evaluator::new(machine, settings);
     evaluator.compile(&texts)?;
-    evaluator.catalog_text(run.look().now().secs)
+    let version = match &request.version {
+        // A number of a version is a number in the catalog, as the original has it.
+        Some(text) => {
+            text.parse::<i64>().map_or_else(|_| text.as_str().into(), serde_json::Value::from)
+        }
+        None => run.look().now().secs.into(),
+    };
+    evaluator.catalog_text(&version)
 }

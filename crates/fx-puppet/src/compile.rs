@@ -55,12 +55,18 @@ pub struct Settings {
     pub classes: Vec<(String, crate::value::Hash)>,
     /// Variables that a classifier sets at the top.
     pub variables: Vec<(String, Value)>,
+    /// Extensions of the node's certificate, by short name.
+    pub extensions: Vec<(String, String)>,
     /// Settings of the original that were given, by name.
     pub given: crate::settings::Given,
     /// Values come as words of a command line.
     pub takes_words: bool,
     /// Keeps old content of files that code of modules changes; nowhere, where not given.
     pub backup: Option<Rc<dyn crate::Backup>>,
+    /// Answers for sources that begin with `puppet:`; the module path does where not given.
+    pub file_server: Option<Rc<dyn crate::FileServer>>,
+    /// A directory with the `lib` and the `facts.d` that a server sent.
+    pub plugins: Option<PathBuf>,
     /// Whether modules and files add facts to those of this machine.
     pub custom_facts: bool,
     /// Facts of the node; those of this machine, found out when first asked for, where not
@@ -281,6 +287,9 @@ impl Evaluator {
             self.facts();
         }
         let (host, domain) = node.split_once('.').unwrap_or((node, ""));
+        let extensions = self.settings.extensions.iter();
+        let extensions =
+            extensions.map(|(name, text)| (name.as_str().into(), text.as_str().into()));
         self.top.define(
             "trusted",
             Value::hash([
@@ -289,7 +298,7 @@ impl Evaluator {
                     if self.settings.is_remote { "remote".into() } else { "local".into() },
                 ),
                 ("certname".into(), node.into()),
-                ("extensions".into(), Value::hash([])),
+                ("extensions".into(), Value::hash(extensions)),
                 ("hostname".into(), host.into()),
                 ("domain".into(), if domain.is_empty() { Value::Undef } else { domain.into() }),
                 ("external".into(), Value::hash([])),

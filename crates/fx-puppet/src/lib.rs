@@ -40,11 +40,11 @@ mod inspect;
 mod lint;
 mod modules;
 
-pub use catalogs::{CatalogRequest, catalog, manifests, read_facts};
+pub use catalogs::{CatalogRequest, Server, catalog, facts_from_json, manifests, read_facts};
 pub use classifier::{Classification, classify};
 pub use compile::{Attribute, Attributes, Catalog, Resource, Settings, Tags};
-pub use compiled::{Backup, Compiled};
-pub use custom_facts::more_facts;
+pub use compiled::{Backup, Compiled, FileServer, Served, ServedKind, TreeWish};
+pub use custom_facts::{external_fact_folders, more_facts};
 pub use eval::{local_time, strftime_of as strftime};
 pub use inspect::{Found, inspect};
 pub use lint::lint;

@@ -10,6 +10,7 @@ mod history;
 mod link;
 mod run;
 mod saved;
+mod serve;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -39,6 +40,8 @@ enum Verb {
     Check(check::Args),
     /// Compile Puppet catalogs to JSON
     Compile(compile::CompileArgs),
+    /// Serve catalogs, files and certificates to Puppet's agents
+    Serve(serve::Args),
     /// Show what the machine is
     Facts(facts::Args),
     /// List past runs, or show one with its steps
@@ -69,6 +72,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Explain(args) => deep(move || run::explain(&args)),
         Verb::Check(args) => deep(move || check::run(&args)),
         Verb::Compile(args) => compile::run(&args),
+        Verb::Serve(args) => serve::run(&args),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),

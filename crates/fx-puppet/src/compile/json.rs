@@ -10,7 +10,7 @@ use crate::value::Value;
 
 impl Evaluator {
     /// The text of the finished catalog.
-    pub(crate) fn catalog_text(&self, version: i64) -> Result<String, String> {
+    pub(crate) fn catalog_text(&self, version: &Json) -> Result<String, String> {
         let whole = Whole { evaluator: self, catalog: &self.catalog.borrow(), version };
         serde_json::to_string(&whole).map_err(|error| error.to_string())
     }
@@ -95,7 +95,7 @@ impl Evaluator {
 struct Whole<'a> {
     evaluator: &'a Evaluator,
     catalog: &'a Catalog,
-    version: i64,
+    version: &'a Json,
 }
 
 impl Serialize for Whole<'_> {
@@ -113,7 +113,7 @@ impl Serialize for Whole<'_> {
         map.serialize_entry("name", &settings.node)?;
         map.serialize_entry("version", version)?;
         map.serialize_entry("code_id", &())?;
-        map.serialize_entry("catalog_uuid", &uuid(catalog, &settings.node, *version))?;
+        map.serialize_entry("catalog_uuid", &uuid(catalog, &settings.node, version))?;
         map.serialize_entry("catalog_format", &2)?;
         map.serialize_entry("environment", &settings.environment)?;
         map.serialize_entry(
@@ -249,11 +249,11 @@ pub(crate) fn from_json(json: &Json) -> Value {
 }
 
 /// A name for this very catalog, in the form of a random UUID.
-fn uuid(catalog: &Catalog, node: &str, version: i64) -> String {
+fn uuid(catalog: &Catalog, node: &str, version: &Json) -> String {
     use sha2::Digest;
     let mut digest = sha2::Sha256::new();
     digest.update(node.as_bytes());
-    digest.update(version.to_le_bytes());
+    digest.update(version.to_string().as_bytes());
     for resource in &catalog.resources {
         digest.update(resource.title.as_bytes());
     }

@@ -64,6 +64,12 @@ impl Revocations {
         bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     }
 
+    /// Until when it holds, in seconds since 1970.
+    pub fn next_update(&self) -> Option<u64> {
+        let until = self.inner.tbs_cert_list.next_update.as_ref()?;
+        Some(until.to_unix_duration().as_secs())
+    }
+
     pub fn revoked(&self) -> Vec<Revoked> {
         let list = self.inner.tbs_cert_list.revoked_certificates.iter().flatten();
         list.map(|one| Revoked {

@@ -105,7 +105,7 @@ fn request(host: &OsHost, args: &CompileArgs) -> CatalogRequest {
         environment: args.environment.clone(),
         trace: false,
         given: server_settings(),
-        classes: Vec::new(),
+        ..CatalogRequest::default()
     }
 }
 

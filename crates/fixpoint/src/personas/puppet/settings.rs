@@ -10,8 +10,8 @@ use fx_puppet::CatalogRequest;
 use super::flags::Flags;
 
 /// Settings by name, as far as they are given.
-#[derive(Debug, Default)]
-pub(super) struct Settings {
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
     values: BTreeMap<String, String>,
 }
 
@@ -36,15 +36,21 @@ fn sections(text: &str) -> Vec<(String, String, String)> {
 impl Settings {
     /// Flags of a command line, then the file's sections, the given one first.
     pub(super) fn read(host: &OsHost, flags: &Flags, section: &str) -> Settings {
-        let mut settings = Settings::default();
+        let mut values = BTreeMap::new();
         for (name, value) in flags.long() {
             let (name, value) = match name.strip_prefix("no-") {
                 Some(name) => (name, "false"),
                 None => (name, value),
             };
             let value = if value.is_empty() { "true" } else { value };
-            settings.values.insert(name.replace('-', "_"), value.to_owned());
+            values.insert(name.replace('-', "_"), value.to_owned());
         }
+        Settings::with(host, values, section)
+    }
+
+    /// Values that are given, then the file's sections, the given one first.
+    pub(crate) fn with(host: &OsHost, values: BTreeMap<String, String>, section: &str) -> Settings {
+        let mut settings = Settings { values };
         let file = PathBuf::from(settings.get("config"));
         let text = host.read_trusted_data_opt(&file).ok().flatten().unwrap_or_default();
         let lines = sections(&String::from_utf8_lossy(&text));
@@ -59,12 +65,12 @@ impl Settings {
     }
 
     /// A setting with everything put in.
-    pub(super) fn get(&self, name: &str) -> String {
+    pub(crate) fn get(&self, name: &str) -> String {
         fx_puppet::settings::text(&self.values, name).unwrap_or_default()
     }
 
     /// A setting as it is shown: a time in seconds.
-    pub(super) fn shown(&self, name: &str) -> String {
+    pub(crate) fn shown(&self, name: &str) -> String {
         use fx_puppet::settings::{Kind, kind, value};
         match (kind(name), value(&self.values, name)) {
             (Some(Kind::Duration | Kind::Ttl), Some(fx_puppet::Value::Int(seconds))) => {
@@ -78,8 +84,39 @@ impl Settings {
         fx_puppet::settings::interpolate(&self.values, text)
     }
 
+    /// Gives a setting a value, unless it has one.
+    pub(super) fn fill(&mut self, name: &str, value: &str) {
+        self.values.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    }
+
+    /// The same with one setting given.
+    pub(crate) fn and(&self, name: &str, value: &str) -> Settings {
+        let mut settings = self.clone();
+        settings.values.insert(name.to_owned(), value.to_owned());
+        settings
+    }
+
+    /// Names and values that are given.
+    pub(crate) fn values(&self) -> &BTreeMap<String, String> {
+        &self.values
+    }
+
+    /// The command that prints the version of the code; empty where there is none.
+    pub(crate) fn config_version(&self, host: &dyn Look) -> String {
+        let conf = self.environment_conf(host);
+        let own = conf.iter().find(|(_, name, _)| name == "config_version");
+        own.map_or_else(|| self.get("config_version"), |(.., value)| self.interpolated(value))
+    }
+
+    fn environment_conf(&self, host: &dyn Look) -> Vec<(String, String, String)> {
+        let dir = self.environment_dir(host);
+        dir.and_then(|dir| host.read_trusted_data_opt(&dir.join("environment.conf")).ok().flatten())
+            .map(|text| sections(&String::from_utf8_lossy(&text)))
+            .unwrap_or_default()
+    }
+
     /// Whether a setting was given at all.
-    pub(super) fn is_given(&self, name: &str) -> bool {
+    pub(crate) fn is_given(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
@@ -93,7 +130,7 @@ impl Settings {
     }
 
     /// The folder of the environment, if there is one.
-    pub(super) fn environment_dir(&self, host: &dyn Look) -> Option<PathBuf> {
+    pub(crate) fn environment_dir(&self, host: &dyn Look) -> Option<PathBuf> {
         let name = self.get("environment");
         self.get("environmentpath")
             .split(':')
@@ -102,15 +139,9 @@ impl Settings {
     }
 
     /// Manifest, modules and data of the environment, flags included.
-    pub(super) fn request(&self, host: &dyn Look) -> CatalogRequest {
+    pub(crate) fn request(&self, host: &dyn Look) -> CatalogRequest {
         let dir = self.environment_dir(host);
-        let conf = dir
-            .as_ref()
-            .and_then(|dir| {
-                host.read_trusted_data_opt(&dir.join("environment.conf")).ok().flatten()
-            })
-            .map(|text| sections(&String::from_utf8_lossy(&text)))
-            .unwrap_or_default();
+        let conf = self.environment_conf(host);
         let own = |key: &str| {
             conf.iter().find(|(_, name, _)| name == key).map(|(.., value)| self.interpolated(value))
         };
@@ -143,7 +174,7 @@ impl Settings {
             environment: self.get("environment"),
             trace: false,
             given: self.values.clone(),
-            classes: Vec::new(),
+            ..CatalogRequest::default()
         }
     }
 }

@@ -1,0 +1,150 @@
+//! `fixpoint serve`: a server for Puppet's agents.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fx_engine::Cancel;
+use fx_fleet::Fleet;
+use fx_host::{Clock, Edits, Files, OsHost};
+use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptions, Tls};
+
+use crate::personas::puppet::settings::Settings;
+use crate::serve::{AutosignSetting, Environments, Grounds, Site, ensure};
+use crate::{exit, terminal};
+
+/// Serves catalogs, files and certificates to Puppet's agents.
+#[derive(Clone, clap::Args)]
+#[command(after_help = "\
+Settings are those of puppet.conf, sections [server] and [main]. Without a certificate authority in
+'cadir' a new one is made; one of puppetserver is taken over.
+
+Examples:
+  fixpoint serve
+  fixpoint serve --set confdir=/etc/puppetlabs/puppet --set codedir=/etc/puppetlabs/code")]
+pub(crate) struct Args {
+    /// Address and port to listen on; port 0 takes a free one
+    #[arg(long, default_value = "0.0.0.0:8140")]
+    listen: String,
+    /// File of the store [default: fleet.db in the directory 'vardir']
+    #[arg(long)]
+    store: Option<PathBuf>,
+    /// A setting of Puppet, before those of puppet.conf
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    settings: Vec<String>,
+    /// Threads that compile; as many as there are cores by default
+    #[arg(long)]
+    workers: Option<usize>,
+    /// Report each request on standard error
+    #[arg(short, long)]
+    verbose: bool,
+}
+
+pub(crate) fn run(args: &Args) -> u8 {
+    match start(args) {
+        Ok(()) => exit::OK,
+        Err(error) => super::failed(error),
+    }
+}
+
+/// Settings that differ from those of a client where nobody gives them.
+fn settings(host: &OsHost, args: &Args) -> Result<Settings, String> {
+    let mut given = std::collections::BTreeMap::new();
+    for setting in &args.settings {
+        let (name, value) =
+            setting.split_once('=').ok_or_else(|| format!("'{setting}' is not NAME=VALUE"))?;
+        given.insert(name.to_owned(), value.to_owned());
+    }
+    let settings = Settings::with(host, given, "server");
+    if settings.is_given("vardir") {
+        return Ok(settings);
+    }
+    Ok(settings.and("vardir", "/var/lib/puppetserver"))
+}
+
+fn start(args: &Args) -> Result<(), String> {
+    let host = OsHost::new();
+    let stop = fx_host::stop_on_signals();
+    let settings = settings(&host, args)?;
+    let certname = match settings.get("certname") {
+        name if name.is_empty() => {
+            let machine =
+                fx_puppet::Machine::new(std::rc::Rc::new(OsHost::new()), Cancel::default());
+            fx_puppet::node_name(&machine)
+        }
+        name => name,
+    };
+    let store = args.store.clone();
+    let store = store.unwrap_or_else(|| Path::new(&settings.get("vardir")).join("fleet.db"));
+    make_private_dir(&host, &store)?;
+    let fleet = Fleet::sqlite(&store).map_err(|error| error.to_string())?;
+    let verbose = args.verbose;
+    let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(move |line: &str| {
+        if verbose {
+            terminal::complain(line);
+        }
+    });
+    let Grounds { authority, chain, key, certificate } =
+        ensure(&host, &settings, &certname, &fleet)?;
+    let revoked = RevokedSerials::default();
+    revoked.refresh(&fleet).map_err(|error| error.to_string())?;
+    let autosign = AutosignSetting::new(&settings.get("autosign"), Arc::clone(&log));
+    let options = SigningOptions {
+        lifetime: crate::serve::lifetime(&settings),
+        allow_alt_names: false,
+        allow_authorization_extensions: false,
+        allow_duplicates: settings.get("allow_duplicate_certs") == "true",
+        renewal_lifetime: None,
+        autosign: Box::new(autosign),
+    };
+    let server = fx_puppet::Server { name: certname.clone(), ip: address(&host, &certname) };
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    let workers = args.workers.unwrap_or(cores);
+    let reports = settings.get("reports");
+    let environments = Environments::new(settings);
+    let site =
+        Site::start(environments, server, workers, &log).map_err(|error| error.to_string())?;
+    let reports = reports.split(',').map(str::trim).filter(|name| !matches!(*name, "" | "none"));
+    let app = App::new(Parts {
+        fleet,
+        code: Arc::new(site),
+        signing: Some(Signing { authority, options }),
+        rules: Rules::new(Vec::new()),
+        revoked: revoked.clone(),
+        clock: Arc::new(|| {
+            let now = OsHost::new().now();
+            u64::try_from(now.secs).unwrap_or(0) * 1000 + u64::from(now.nanos / 1_000_000)
+        }),
+        name: certname,
+        version: fx_puppet::VERSION,
+        reports: reports.map(str::to_owned).collect(),
+        log,
+    });
+    // Agents hold the root; the authority between it and us may be new to them.
+    let mut shown = vec![certificate];
+    shown.extend(chain.first().cloned().filter(|_| chain.len() > 1));
+    let tls = Tls { chain: shown, key, authorities: chain, revoked };
+    let listener = TcpListener::bind(&args.listen)
+        .map_err(|error| format!("cannot listen on '{}': {error}", args.listen))?;
+    let bound = listener.local_addr().map_err(|error| error.to_string())?;
+    terminal::print(&format!("listening on {bound}\n"));
+    fx_server::serve(listener, Arc::new(app), &tls, Limits::default(), stop)
+        .map_err(|error| error.to_string())
+}
+
+/// The first address of the server's name.
+fn address(host: &OsHost, name: &str) -> String {
+    let found = fx_host::Net::resolve(host, name).unwrap_or_default();
+    found.first().map_or_else(|| "127.0.0.1".into(), ToString::to_string)
+}
+
+fn make_private_dir(host: &OsHost, store: &Path) -> Result<(), String> {
+    let dir = store.parent().unwrap_or(Path::new("/"));
+    let mut missing: Vec<&Path> =
+        dir.ancestors().take_while(|dir| host.lstat(dir).is_err()).collect();
+    missing.reverse();
+    for dir in missing {
+        host.make_dir(dir, 0o700).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! What `fixpoint serve` puts together: environments, workers that compile, files, the
+//! authority's directory, rules of a site.
+
+mod authority;
+mod autosign;
+mod environments;
+mod files;
+mod fingerprint;
+mod modules;
+mod site;
+mod workers;
+
+pub(crate) use authority::{Grounds, ensure, lifetime};
+pub(crate) use autosign::AutosignSetting;
+pub(crate) use environments::Environments;
+pub(crate) use site::Site;

@@ -1,0 +1,184 @@
+//! Environments as snapshots: what was found of one at a moment, until its files change.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use fx_host::{Clock, Commands, Files, OsHost, Spec};
+use fx_puppet::CatalogRequest;
+use fx_wire::puppet::Environment;
+
+use super::fingerprint;
+use super::modules::Module;
+use crate::personas::puppet::settings::Settings;
+
+/// An environment as it was found. Nothing in it changes.
+pub(crate) struct Snapshot {
+    /// No other snapshot of this process has this number.
+    pub(crate) id: u64,
+    pub(crate) name: String,
+    pub(crate) manifest: PathBuf,
+    pub(crate) modulepath: Vec<PathBuf>,
+    pub(crate) dir: Option<PathBuf>,
+    pub(crate) hiera_config: Option<PathBuf>,
+    /// What its catalogs have as version.
+    pub(crate) version: String,
+    pub(crate) config_version: String,
+    /// The first of each name, by the order of the path.
+    pub(crate) modules: Vec<Module>,
+    settings: Settings,
+    key: u64,
+}
+
+impl Snapshot {
+    /// What the compiler gets, without what is about a node.
+    pub(crate) fn request(&self) -> CatalogRequest {
+        CatalogRequest {
+            manifest: self.manifest.clone(),
+            modulepath: self.modulepath.clone(),
+            environment_dir: self.dir.clone(),
+            hiera_config: self.hiera_config.clone(),
+            environment: self.name.clone(),
+            given: self.settings.values().clone(),
+            version: Some(self.version.clone()),
+            ..CatalogRequest::default()
+        }
+    }
+
+    pub(crate) fn module(&self, name: &str) -> Option<&Module> {
+        self.modules.iter().find(|module| module.name == name)
+    }
+}
+
+/// A snapshot, and when its files were last looked at.
+struct Kept {
+    snapshot: Arc<Snapshot>,
+    looked: Duration,
+    /// How long to wait with the next look.
+    pause: Duration,
+}
+
+/// All environments of a site.
+pub(crate) struct Environments {
+    settings: Settings,
+    kept: Mutex<BTreeMap<String, Kept>>,
+    next: AtomicU64,
+}
+
+/// Files are not looked at again sooner: many requests at once share one look.
+const PAUSE: Duration = Duration::from_millis(250);
+/// Nor later, where looking takes long.
+const MOST_PAUSE: Duration = Duration::from_secs(1);
+
+impl Environments {
+    pub(crate) fn new(settings: Settings) -> Environments {
+        Environments { settings, kept: Mutex::default(), next: AtomicU64::new(1) }
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Directories in which environments are.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        let paths = self.settings.get("environmentpath");
+        paths.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+    }
+
+    /// Names of all environments, sorted.
+    pub(crate) fn names(&self, host: &OsHost) -> Vec<String> {
+        let mut names = Vec::new();
+        for path in self.paths() {
+            for entry in host.list(&path).unwrap_or_default() {
+                let name = entry.name.to_string_lossy().into_owned();
+                if Environment::parse(&name).is_some()
+                    && host.stat(&path.join(&name)).is_ok_and(|meta| meta.is_dir())
+                {
+                    names.push(name);
+                }
+            }
+        }
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    pub(crate) fn has(&self, host: &OsHost, name: &Environment) -> bool {
+        self.settings.and("environment", name.as_str()).environment_dir(host).is_some()
+    }
+
+    /// The environment as it is now; nothing where there is none of the name.
+    pub(crate) fn snapshot(&self, host: &OsHost, name: &Environment) -> Option<Arc<Snapshot>> {
+        let settings = self.settings.and("environment", name.as_str());
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = host.monotonic();
+        // A tenth of the time at most goes into looking, and no change waits long.
+        let pause = || (host.monotonic().saturating_sub(now) * 10).clamp(PAUSE, MOST_PAUSE);
+        if let Some(known) = kept.get_mut(name.as_str()) {
+            // `unlimited` means until somebody flushes it.
+            let is_fixed = self.settings.get("environment_timeout") == "unlimited";
+            if is_fixed || now.saturating_sub(known.looked) < known.pause {
+                return Some(Arc::clone(&known.snapshot));
+            }
+            if fingerprint::of(host, &known.snapshot) == known.snapshot.key {
+                known.looked = now;
+                known.pause = pause();
+                return Some(Arc::clone(&known.snapshot));
+            }
+        }
+        settings.environment_dir(host)?;
+        let snapshot = Arc::new(self.read(host, name, settings));
+        let entry = Kept { snapshot: Arc::clone(&snapshot), looked: now, pause: PAUSE };
+        kept.insert(name.to_string(), entry);
+        Some(snapshot)
+    }
+
+    fn read(&self, host: &OsHost, name: &Environment, settings: Settings) -> Snapshot {
+        let request = settings.request(host);
+        let config_version = settings.config_version(host);
+        let version = version(host, &config_version);
+        let modules = super::modules::all(host, &request.modulepath);
+        let mut snapshot = Snapshot {
+            id: self.next.fetch_add(1, Ordering::Relaxed),
+            name: name.to_string(),
+            manifest: request.manifest,
+            modulepath: request.modulepath,
+            dir: request.environment_dir,
+            hiera_config: request.hiera_config,
+            version,
+            config_version,
+            modules,
+            settings,
+            key: 0,
+        };
+        snapshot.key = fingerprint::of(host, &snapshot);
+        snapshot
+    }
+
+    /// Forgets one environment, or all: the next request reads it again.
+    pub(crate) fn flush(&self, name: Option<&Environment>) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        match name {
+            Some(name) => drop(kept.remove(name.as_str())),
+            None => kept.clear(),
+        }
+    }
+}
+
+/// What the command of an environment prints, or the time.
+fn version(host: &OsHost, command: &str) -> String {
+    let now = host.now().secs.to_string();
+    if command.is_empty() {
+        return now;
+    }
+    let words = command.split_whitespace();
+    let spec = Spec::argv(words).timeout(Duration::from_secs(30));
+    match host.run(&spec) {
+        Ok(ended) if ended.exit.success() => {
+            String::from_utf8_lossy(&ended.stdout).trim().to_owned()
+        }
+        _ => now,
+    }
+}

@@ -1,0 +1,219 @@
+//! Files that agents fetch: of modules, and plug-ins that all modules have together.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use fx_crypto::digest::Algorithm;
+use fx_host::{Env, Files, Kind, Meta, OsHost};
+use fx_server::{FileWish, Refusal, Tree};
+use fx_wire::puppet::{Checksum, FileKind, Metadata};
+use regex::Regex;
+
+use super::environments::Snapshot;
+
+/// Mode that clients see who do not take ours.
+const PLAIN_MODE: u32 = 0o644;
+
+/// Folders of modules by mount; a merged one is a tree of all modules together.
+fn folder(mount: &str) -> Option<(&'static str, bool)> {
+    Some(match mount {
+        "modules" => ("files", false),
+        "tasks" => ("tasks", false),
+        "scripts" => ("scripts", false),
+        "plugins" => ("lib", true),
+        "pluginfacts" => ("facts.d", true),
+        "locales" => ("locales", true),
+        _ => return None,
+    })
+}
+
+/// Paths that a wish may mean, the first one counts.
+fn places(host: &OsHost, snapshot: &Snapshot, mount: &str, path: &[String]) -> Vec<PathBuf> {
+    let Some((folder, is_merged)) = folder(mount) else { return Vec::new() };
+    if is_merged {
+        let roots = snapshot.modules.iter().filter_map(|module| module.folder(host, folder));
+        let below = path.join("/");
+        return roots
+            .map(|root| if below.is_empty() { root } else { root.join(&below) })
+            .filter(|place| host.lstat(place).is_ok())
+            .collect();
+    }
+    let [module, rest @ ..] = path else { return Vec::new() };
+    let module = snapshot.module(module).and_then(|module| module.folder(host, folder));
+    let place = module.map(|dir| if rest.is_empty() { dir } else { dir.join(rest.join("/")) });
+    place.filter(|place| host.lstat(place).is_ok()).into_iter().collect()
+}
+
+fn not_found(what: &str, mount: &str, path: &[String]) -> Refusal {
+    let path = path.iter().fold(mount.to_owned(), |all, part| format!("{all}/{part}"));
+    Refusal::NotFound(format!("Could not find {what} {path}"))
+}
+
+pub(crate) fn metadata(
+    host: &OsHost,
+    snapshot: &Snapshot,
+    wish: &FileWish,
+) -> Result<Metadata, Refusal> {
+    let place = places(host, snapshot, &wish.mount, &wish.path).into_iter().next();
+    let place = place.ok_or_else(|| not_found("file_metadata", &wish.mount, &wish.path))?;
+    describe(host, wish, &place, &place, None)
+}
+
+/// The tree below a path, or below the same path of several modules; its root is `.`.
+pub(crate) fn metadatas(
+    host: &OsHost,
+    snapshot: &Snapshot,
+    wish: &FileWish,
+    tree: &Tree,
+) -> Result<Vec<Metadata>, Refusal> {
+    let mut roots = places(host, snapshot, &wish.mount, &wish.path);
+    let mut tree = tree.clone();
+    let is_merged = folder(&wish.mount).is_some_and(|(_, is_merged)| is_merged);
+    if roots.is_empty() && is_merged && wish.path.is_empty() {
+        // An empty list would have agents remove what they have; this is an empty tree.
+        let dirs = snapshot.modulepath.iter().chain(&snapshot.dir);
+        roots = dirs.filter(|dir| host.stat(dir).is_ok()).take(1).cloned().collect();
+        tree.recurses = false;
+    }
+    if roots.is_empty() {
+        return Err(not_found("file_metadatas", &wish.mount, &wish.path));
+    }
+    let ignored: Vec<Regex> = tree
+        .ignore
+        .iter()
+        .filter_map(|pattern| {
+            Regex::new(&format!("^(?:{})$", fx_formats::glob::regex(pattern, false))).ok()
+        })
+        .collect();
+    let mut found = Vec::new();
+    let mut names = BTreeSet::new();
+    for root in &roots {
+        let mut level = vec![String::from(".")];
+        let mut depth = 0;
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            for name in &level {
+                if names.insert(name.clone()) {
+                    let place = if name == "." { root.clone() } else { root.join(name) };
+                    found.push(describe(host, wish, root, &place, Some(name.clone()))?);
+                }
+                let is_deep = tree.depth.is_some_and(|most| depth >= most);
+                if tree.recurses && !is_deep {
+                    next.extend(children(host, wish, root, name, &ignored)?);
+                }
+            }
+            level = next;
+            depth += 1;
+        }
+    }
+    Ok(found)
+}
+
+fn children(
+    host: &OsHost,
+    wish: &FileWish,
+    root: &Path,
+    name: &str,
+    ignored: &[Regex],
+) -> Result<Vec<String>, Refusal> {
+    let place = if name == "." { root.to_path_buf() } else { root.join(name) };
+    let meta =
+        if wish.follows_links || name == "." { host.stat(&place) } else { host.lstat(&place) };
+    if !meta.is_ok_and(|meta| meta.is_dir()) {
+        return Ok(Vec::new());
+    }
+    // A part of a tree is never answered: agents remove what the list does not have.
+    let entries = host.list(&place).map_err(|error| Refusal::Failed(error.to_string()))?;
+    let names = entries.iter().filter_map(|entry| entry.name.to_str());
+    let names = names.filter(|child| !ignored.iter().any(|pattern| pattern.is_match(child)));
+    let below = |child: &str| match name {
+        "." => child.to_owned(),
+        name => format!("{name}/{child}"),
+    };
+    Ok(names.map(below).collect())
+}
+
+fn describe(
+    host: &OsHost,
+    wish: &FileWish,
+    root: &Path,
+    place: &Path,
+    relative_path: Option<String>,
+) -> Result<Metadata, Refusal> {
+    let failed = |error: fx_host::HostError| Refusal::Failed(error.to_string());
+    let meta = if wish.follows_links { host.stat(place) } else { host.lstat(place) };
+    let meta = meta.map_err(failed)?;
+    let kind = match meta.kind {
+        Kind::Directory => FileKind::Directory,
+        Kind::Symlink => {
+            let to = host.read_link(place).map_err(failed)?;
+            FileKind::Link(to.to_string_lossy().into_owned())
+        }
+        _ => FileKind::File,
+    };
+    let (owner, group, mode) = if wish.with_permissions {
+        (meta.uid, meta.gid, meta.mode & 0o7777)
+    } else {
+        (host.euid(), host.egid(), PLAIN_MODE)
+    };
+    Ok(Metadata {
+        path: root.to_string_lossy().into_owned(),
+        relative_path,
+        links: if wish.follows_links { "follow" } else { "manage" }.into(),
+        owner,
+        group,
+        mode,
+        checksum: checksum(host, wish, place, &meta)?,
+        kind,
+    })
+}
+
+fn checksum(
+    host: &OsHost,
+    wish: &FileWish,
+    place: &Path,
+    meta: &Meta,
+) -> Result<Checksum, Refusal> {
+    let time = |time: fx_host::Time| {
+        let time = jiff::Timestamp::from_second(time.secs).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+        time.to_zoned(jiff::tz::TimeZone::UTC).strftime("%Y-%m-%d %H:%M:%S +0000").to_string()
+    };
+    let of = |kind: &str, value: String| Ok(Checksum { kind: kind.into(), value });
+    if meta.is_dir() {
+        return of("ctime", time(meta.ctime));
+    }
+    match wish.checksum.as_str() {
+        "none" => of("none", String::new()),
+        "mtime" => of("mtime", time(meta.mtime)),
+        "ctime" => of("ctime", time(meta.ctime)),
+        name => {
+            let algorithm = Algorithm::named(name)
+                .ok_or_else(|| Refusal::Failed(format!("Invalid checksum type '{name}'")))?;
+            // A link that leads nowhere has no content.
+            let digest = match host.open(place) {
+                Ok(mut content) => algorithm
+                    .hex_of(&mut content)
+                    .map_err(|error| Refusal::Failed(error.to_string()))?,
+                Err(_) if meta.is_symlink() => String::new(),
+                Err(error) => return Err(Refusal::Failed(error.to_string())),
+            };
+            of(name, digest)
+        }
+    }
+}
+
+/// The content of a file; nothing of a directory.
+pub(crate) fn content(
+    host: &OsHost,
+    snapshot: &Snapshot,
+    mount: &str,
+    path: &[String],
+) -> Result<Vec<u8>, Refusal> {
+    let place = places(host, snapshot, mount, path).into_iter().next();
+    let place = place.ok_or_else(|| not_found("file_content", mount, path))?;
+    let meta = host.stat(&place).map_err(|_| not_found("file_content", mount, path))?;
+    if meta.is_dir() {
+        return Ok(Vec::new());
+    }
+    host.read(&place).map_err(|error| Refusal::Failed(error.to_string()))
+}

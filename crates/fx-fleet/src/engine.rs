@@ -1,0 +1,148 @@
+//! The one form of SQL that all records are written in, and what an engine does with it.
+
+/// What went wrong with the store.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The engine refused.
+    #[error("fleet store: {0}")]
+    Engine(String),
+    /// A value that must be there once only is there already.
+    #[error("fleet store: {0}")]
+    Taken(String),
+    /// Another server's transaction came first; the same again may succeed.
+    #[error("fleet store: {0}")]
+    Busy(String),
+    /// Written by a later version of this program.
+    #[error(
+        "the fleet store is of version {found}, this program knows up to {known}; use the newer program"
+    )]
+    Newer { found: i64, known: i64 },
+    /// What is stored makes no sense.
+    #[error("fleet store: {0}")]
+    Broken(String),
+    /// The caller's part of a transaction failed, and nothing was stored.
+    #[error("{0}")]
+    Caller(String),
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl From<i64> for Cell {
+    fn from(number: i64) -> Cell {
+        Cell::Int(number)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(number: u64) -> Cell {
+        Cell::Int(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<bool> for Cell {
+    fn from(on: bool) -> Cell {
+        Cell::Int(i64::from(on))
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Cell {
+    fn from(text: &String) -> Cell {
+        Cell::Text(text.clone())
+    }
+}
+
+impl From<&[u8]> for Cell {
+    fn from(bytes: &[u8]) -> Cell {
+        Cell::Bytes(bytes.to_vec())
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Cell {
+        value.map_or(Cell::Null, Into::into)
+    }
+}
+
+/// A row, read from its first cell on.
+pub(crate) struct Row(std::vec::IntoIter<Cell>);
+
+impl Row {
+    pub(crate) fn new(cells: Vec<Cell>) -> Row {
+        Row(cells.into_iter())
+    }
+
+    fn next(&mut self) -> Result<Cell> {
+        self.0.next().ok_or_else(|| Error::Broken("a row is too short".into()))
+    }
+
+    pub(crate) fn text(&mut self) -> Result<String> {
+        match self.next()? {
+            Cell::Text(text) => Ok(text),
+            other => Err(Error::Broken(format!("text was expected, not {other:?}"))),
+        }
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<Vec<u8>> {
+        match self.next()? {
+            Cell::Bytes(bytes) => Ok(bytes),
+            other => Err(Error::Broken(format!("bytes were expected, not {other:?}"))),
+        }
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64> {
+        self.number_opt()?.ok_or_else(|| Error::Broken("a number is missing".into()))
+    }
+
+    pub(crate) fn number_opt(&mut self) -> Result<Option<u64>> {
+        match self.next()? {
+            Cell::Int(number) => Ok(Some(u64::try_from(number).unwrap_or(0))),
+            Cell::Null => Ok(None),
+            other => Err(Error::Broken(format!("a number was expected, not {other:?}"))),
+        }
+    }
+
+    pub(crate) fn flag(&mut self) -> Result<bool> {
+        Ok(self.number()? != 0)
+    }
+}
+
+/// Statements of one transaction. Placeholders are `$1`, `$2` … in the order of the cells.
+pub(crate) trait Sql {
+    /// Runs a statement; how many rows it changed.
+    fn run(&mut self, statement: &str, cells: &[Cell]) -> Result<u64>;
+    /// Runs several statements without placeholders.
+    fn script(&mut self, statements: &str) -> Result<()>;
+    fn rows(&mut self, statement: &str, cells: &[Cell]) -> Result<Vec<Row>>;
+    /// The name of the type of bytes.
+    fn bytes_type(&self) -> &'static str;
+}
+
+impl dyn Sql + '_ {
+    /// The first row.
+    pub(crate) fn row(&mut self, statement: &str, cells: &[Cell]) -> Result<Option<Row>> {
+        Ok(self.rows(statement, cells)?.into_iter().next())
+    }
+}
+
+/// What keeps the records.
+pub(crate) trait Engine: Send + Sync {
+    /// Carries out a transaction, durably, before it returns.
+    fn write(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()>;
+    /// Reads one state.
+    fn read(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()>;
+}

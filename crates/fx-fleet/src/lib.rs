@@ -1,0 +1,70 @@
+//! What a fleet of machines leaves with its server: certificates, facts, catalogs, reports and
+//! contents by digest, as typed records in one schema.
+//!
+//! Knows no protocol and no form of output. A method that returned has made its change durable.
+
+#![forbid(unsafe_code)]
+
+mod blobs;
+mod certificates;
+mod engine;
+mod nodes;
+mod reports;
+mod schema;
+mod sqlite;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use blobs::Blob;
+pub use certificates::{Added, AuthorityRecord, Issued, ListRecord, RequestRecord, State};
+pub use engine::{Error, Result};
+pub use nodes::{CatalogRecord, ExportedRecord, FactsRecord};
+pub use reports::{ReportRecord, ReportSummary};
+
+use engine::{Engine, Sql};
+
+/// The store of a fleet. A copy is another handle of the same store, for another thread.
+#[derive(Clone)]
+pub struct Fleet(Arc<dyn Engine>);
+
+impl std::fmt::Debug for Fleet {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str("Fleet")
+    }
+}
+
+impl Fleet {
+    /// Opens the store in a file, which is made where it is not there. The directory is the
+    /// caller's and should be private.
+    pub fn sqlite(path: &Path) -> Result<Fleet> {
+        let fleet = Fleet(Arc::new(sqlite::Sqlite::open(path)?));
+        fleet.migrate()?;
+        Ok(fleet)
+    }
+
+    fn migrate(&self) -> Result<()> {
+        self.write(|sql| schema::migrate(sql))
+    }
+
+    /// Does all of the work or nothing of it. The work may be done more than once, where others
+    /// got in its way.
+    fn write<T>(&self, mut work: impl FnMut(&mut dyn Sql) -> Result<T>) -> Result<T> {
+        let mut result = None;
+        self.0.write(&mut |sql| {
+            result = Some(work(sql)?);
+            Ok(())
+        })?;
+        result.ok_or_else(|| Error::Broken("the transaction was not carried out".into()))
+    }
+
+    /// Reads one state of the store.
+    fn read<T>(&self, mut work: impl FnMut(&mut dyn Sql) -> Result<T>) -> Result<T> {
+        let mut result = None;
+        self.0.read(&mut |sql| {
+            result = Some(work(sql)?);
+            Ok(())
+        })?;
+        result.ok_or_else(|| Error::Broken("the transaction was not carried out".into()))
+    }
+}

@@ -1,0 +1,35 @@
+//! The server that agents talk to: TLS, HTTP, who may do what, and the answers.
+//!
+//! Does not know how anything is compiled ([`Code`]) or kept ([`fx_fleet::Fleet`]). Connections
+//! are asynchronous ([`serve`]); answers are plain functions from a request to a reply
+//! ([`App::answer`]), which run on threads of their own.
+
+#![forbid(unsafe_code)]
+
+mod app;
+mod ca;
+mod caller;
+mod code;
+mod connections;
+mod dates;
+mod message;
+mod puppet;
+mod revoked;
+mod routes;
+mod rules;
+mod serve;
+mod status;
+mod tls;
+
+pub use app::{App, Parts};
+pub use ca::{Autosign, Signing, SigningOptions};
+pub use caller::{Caller, Identity};
+pub use code::{
+    CatalogMade, CatalogWish, Code, EnvironmentInfo, FileWish, NodeInfo, Refusal, Tree,
+};
+pub use message::{Head, Reply, Request};
+pub use revoked::RevokedSerials;
+pub use routes::endpoints;
+pub use rules::{Access, Pattern, Rule, Rules, Who};
+pub use serve::{Limits, ServeError, serve};
+pub use tls::{Tls, TlsError};

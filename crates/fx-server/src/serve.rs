@@ -1,0 +1,308 @@
+//! Listening: connections, TLS, HTTP, and the limits of each.
+
+use std::convert::Infallible;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fx_wire::puppet::{Bad, Pairs, Segments};
+use fx_wire::x509::Certificate;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use crate::app::{App, Gate};
+use crate::caller::Caller;
+use crate::connections::Connections;
+use crate::message::{Head, Reply, Request};
+use crate::tls::{Tls, TlsError};
+
+/// What a server allows its clients.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    pub connections: usize,
+    pub connections_of_peer: usize,
+    /// For the handshake, for the head of a request, and between requests.
+    pub patience: Duration,
+    /// For the body of a request.
+    pub body_patience: Duration,
+    /// Threads that answer.
+    pub answering: usize,
+    /// Large bodies that are held in memory at the same time.
+    pub large_bodies: usize,
+    /// How often the store is queried for revocations of other servers.
+    pub refresh: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            connections: 4096,
+            connections_of_peer: 1024,
+            patience: Duration::from_secs(30),
+            body_patience: Duration::from_mins(2),
+            answering: 64,
+            large_bodies: 4,
+            refresh: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Bodies up to this size need no turn.
+const ORDINARY_BODY: u64 = 1 << 20;
+
+/// Why a server ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error("cannot listen: {0}")]
+    Listen(#[from] std::io::Error),
+}
+
+struct Server {
+    app: Arc<App>,
+    limits: Limits,
+    large: Semaphore,
+}
+
+/// Serves until the flag is set, and then until the requests under way are answered.
+pub fn serve(
+    listener: TcpListener,
+    app: Arc<App>,
+    tls: &Tls,
+    limits: Limits,
+    stop: Arc<AtomicBool>,
+) -> Result<(), ServeError> {
+    let acceptor = TlsAcceptor::from(Arc::new(tls.config()?));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(limits.answering.max(2))
+        .enable_all()
+        .build()?;
+    listener.set_nonblocking(true)?;
+    let large = Semaphore::new(limits.large_bodies);
+    let server = Arc::new(Server { app, limits, large });
+    let ended = runtime.block_on(accept(listener, acceptor, server, stop));
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    ended
+}
+
+async fn accept(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    server: Arc<Server>,
+    stop: Arc<AtomicBool>,
+) -> Result<(), ServeError> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let connections = Connections::default();
+    let (ending, _) = tokio::sync::watch::channel(false);
+    tokio::spawn(refresh(Arc::clone(&server)));
+    while !stop.load(Ordering::Relaxed) {
+        // The flag is set by a signal, which wakes nobody.
+        let Ok(accepted) = timeout(Duration::from_millis(200), listener.accept()).await else {
+            continue;
+        };
+        let Ok((stream, peer)) = accepted else {
+            // Too many files are open: connections must end before more can begin.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let limits = &server.limits;
+        let counted = connections.count(peer.ip(), limits.connections, limits.connections_of_peer);
+        let Some(counted) = counted else { continue };
+        let (acceptor, server) = (acceptor.clone(), Arc::clone(&server));
+        let ending = ending.subscribe();
+        tokio::spawn(async move {
+            let _counted = counted;
+            let _ = stream.set_nodelay(true);
+            let patience = server.limits.patience;
+            let Ok(Ok(stream)) = timeout(patience, acceptor.accept(stream)).await else { return };
+            connection(stream, peer, server, ending).await;
+        });
+    }
+    drop(listener);
+    let _ = ending.send(true);
+    for _ in 0..100 {
+        if connections.all() == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
+}
+
+/// Looks for revocations that other servers over the same store made.
+async fn refresh(server: Arc<Server>) {
+    loop {
+        tokio::time::sleep(server.limits.refresh).await;
+        let app = Arc::clone(&server.app);
+        let refreshed =
+            tokio::task::spawn_blocking(move || app.parts.revoked.refresh(&app.parts.fleet)).await;
+        if let Ok(Err(error)) = refreshed {
+            (server.app.parts.log)(&error.to_string());
+        }
+    }
+}
+
+type Stream = tokio_rustls::server::TlsStream<tokio::net::TcpStream>;
+
+async fn connection(
+    stream: Stream,
+    peer: SocketAddr,
+    server: Arc<Server>,
+    mut ending: tokio::sync::watch::Receiver<bool>,
+) {
+    let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+    let certificate = shown.and_then(|der| Certificate::from_der(der.to_vec()).ok());
+    let caller = certificate.map_or(Caller::Anonymous, |certificate| Caller::of(&certificate));
+    let patience = server.limits.patience;
+    let service = service_fn(move |request| {
+        let (server, caller) = (Arc::clone(&server), caller.clone());
+        async move { Ok::<_, Infallible>(answer(server, caller, peer, request).await) }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // A connection that ends badly is the client's affair.
+        _ = connection.as_mut() => {}
+        _ = ending.changed() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+async fn answer(
+    server: Arc<Server>,
+    caller: Caller,
+    peer: SocketAddr,
+    request: hyper::Request<Incoming>,
+) -> Response<Full<Bytes>> {
+    let (parts, body) = request.into_parts();
+    let is_head = parts.method == hyper::Method::HEAD;
+    let reply = match head(&parts, caller) {
+        Ok(head) => {
+            let line = format!("{} {}", head.method, head.path);
+            let name = head.caller.identity().map_or_else(|| "-".into(), |one| one.name.clone());
+            let reply = after_head(&server, head, body).await;
+            let bytes = reply.body.len();
+            (server.app.parts.log)(&format!(
+                "{} {name} \"{line}\" {} {bytes}",
+                peer.ip(),
+                reply.status
+            ));
+            reply
+        }
+        Err(reply) => reply,
+    };
+    response(reply, server.app.parts.version, is_head)
+}
+
+async fn after_head(server: &Arc<Server>, head: Head, body: Incoming) -> Reply {
+    let app = Arc::clone(&server.app);
+    let found = match app.gate(&head) {
+        Gate::Open(found) => found,
+        Gate::Closed(reply) => return closing(reply, &body),
+    };
+    let declared = body.size_hint().upper();
+    if declared.is_some_and(|size| size > found.most as u64) && found.most > 0 {
+        return closing(Reply::text(413, "the body is too large"), &body);
+    }
+    let _turn = if declared.is_none_or(|size| size > ORDINARY_BODY) {
+        let patience = server.limits.body_patience;
+        match timeout(patience, server.large.acquire()).await {
+            Ok(Ok(turn)) => Some(turn),
+            _ => return closing(crate::app::busy(), &body),
+        }
+    } else {
+        None
+    };
+    let read = timeout(server.limits.body_patience, read_body(body, found.most)).await;
+    let body = match read {
+        Ok(Ok(body)) => body,
+        Ok(Err(reply)) => return reply,
+        Err(_) => return Reply::text(408, "the body took too long").with("connection", "close"),
+    };
+    let request = Request { head, body };
+    let made = tokio::task::spawn_blocking(move || app.carry_out(&found, &request)).await;
+    // A defect of ours ends this answer and nothing else.
+    made.unwrap_or_else(|_| Reply::text(500, "Internal Server Error"))
+}
+
+/// A reply before the body was read. The connection ends with it, unless there is no body.
+fn closing(reply: Reply, body: &Incoming) -> Reply {
+    if body.is_end_stream() || reply.fields.iter().any(|(name, _)| *name == "connection") {
+        return reply;
+    }
+    reply.with("connection", "close")
+}
+
+async fn read_body(mut body: Incoming, most: usize) -> Result<Vec<u8>, Reply> {
+    let too_large = || Reply::text(413, "the body is too large").with("connection", "close");
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            return Err(Reply::text(400, "the body ended too soon").with("connection", "close"));
+        };
+        if let Some(data) = frame.data_ref() {
+            if bytes.len() + data.len() > most {
+                return Err(too_large());
+            }
+            bytes.extend_from_slice(data);
+        }
+    }
+    Ok(bytes)
+}
+
+fn head(parts: &hyper::http::request::Parts, caller: Caller) -> Result<Head, Reply> {
+    let raw = parts.uri.path();
+    let path = Segments::parse(raw).map_err(|bad| match bad {
+        Bad::Relative => {
+            let text = format!("Invalid relative path (.. or .) in: {raw}");
+            Reply::new(400, None, text.into_bytes())
+        }
+        Bad::Malformed => Reply::text(400, "the path is not well formed"),
+    })?;
+    let query = Pairs::parse(parts.uri.query().unwrap_or_default())
+        .ok_or_else(|| Reply::text(400, "the query is not well formed"))?;
+    let fields = parts.headers.iter().map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    Ok(Head {
+        method: parts.method.as_str().to_owned(),
+        path,
+        query,
+        caller,
+        fields: fields.collect(),
+    })
+}
+
+fn response(reply: Reply, version: &'static str, is_head: bool) -> Response<Full<Bytes>> {
+    let body = if is_head { Bytes::new() } else { Bytes::from(reply.body) };
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() =
+        StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert("x-puppet-version", HeaderValue::from_static(version));
+    if let Some(kind) = reply.content_type {
+        headers.insert(hyper::header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    for (name, value) in reply.fields {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
