@@ -153,20 +153,6 @@ fn command_line(spec: &fx_host::Spec) -> String {
     format!("Executing{with}{accounts}: '{line}'")
 }
 
-=======
-/// Where the log is shown.
-pub(super) fn console(flags: &Flags, settings: &Settings) -> Rc<PuppetConsole> {
-    let mut console = PuppetConsole::new(
-        Box::new(BufWriter::new(std::io::stdout())),
-        Box::new(BufWriter::new(std::io::stderr())),
-    );
-    if matches!(flags.setting("color"), Some("ansi" | "true" | "yes")) {
-        console = console.colored();
-    }
-    Rc::new(console.telling(level(flags, settings)))
-}
-
->>>>>>> day2
 pub(super) fn level(flags: &Flags, settings: &Settings) -> Level {
     if flags.has("debug") {
         Level::Debug
