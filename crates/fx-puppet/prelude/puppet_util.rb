@@ -139,6 +139,19 @@ module Puppet
         end
       end
       NoOptionsSpecified = {}.freeze
+      # Who runs a command, by number. A name that nobody has ends it before it begins: it must not
+      # run as who we are.
+      def self.__account(uid, gid)
+        user = __number(uid, "user") { |name| Etc.getpwnam(name).uid }
+        group = __number(gid, "group") { |name| Etc.getgrnam(name).gid }
+        [user, group] if user || group
+      end
+      def self.__number(given, kind)
+        return given if given.nil? || given.is_a?(Integer)
+        given.to_s.match?(/\A\d+\z/) ? given.to_i : yield(given.to_s)
+      rescue ArgumentError
+        raise Puppet::Error, "Invalid #{kind}: #{given}"
+      end
       def self.execute(command, options = {})
         cmd = command.is_a?(Array) ? command.flatten.map(&:to_s) : command.to_s
         shown = cmd.is_a?(Array) ? cmd.join(" ") : cmd
@@ -147,6 +160,7 @@ module Puppet
         opts = {}
         opts[:chdir] = options[:cwd] if options[:cwd]
         opts[:stdin_data] = File.read(options[:stdinfile]) if options[:stdinfile]
+        opts[:__account] = __account(options[:uid], options[:gid])
         argv = cmd.is_a?(Array) ? cmd : [cmd]
         if options[:combine] == false
           out, _err, status = Open3.capture3(env, *argv, **opts)

@@ -4,7 +4,7 @@ module Open3
     env = Hash === args[0] ? args[0] : nil
     args = args.drop(1) if env
     cmd = args.size == 1 && String === args[0] ? args[0] : args.map { |x| Array === x ? x[0] : x.to_s }
-    r = Process.__run(cmd, env, opts[:chdir] && opts[:chdir].to_s, opts[:stdin_data].to_s, merge)
+    r = Process.__run(cmd, env, opts[:chdir] && opts[:chdir].to_s, opts[:stdin_data].to_s, merge, opts[:__account])
     [r, Process.__status(r)]
   end
   # A command that runs once its input is closed, its output is read or its end is waited for.

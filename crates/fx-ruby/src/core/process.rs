@@ -81,6 +81,13 @@ fn run(vm: &mut Vm, a: Args) -> R {
         fx_host::Stdin::Bytes(vm.bytes(input).to_vec())
     };
     spec.merge_stderr = merge.truthy();
+    // Numbers of another user and group.
+    if let Some(account) = vm.opt(a, 5).filter(|account| account.is_arr()) {
+        let number = |v: &Value| v.is_fix().then(|| u32::try_from(v.as_fix()).ok()).flatten();
+        let numbers: Vec<Option<u32>> = vm.heap.arr(account).iter().map(number).collect();
+        spec.uid = numbers.first().copied().flatten();
+        spec.gid = numbers.get(1).copied().flatten();
+    }
     spec.output_limit = 256 << 20;
     if let Some(d) = vm.deadline {
         spec.timeout = Some(d.saturating_sub(vm.host.monotonic()))
@@ -111,7 +118,7 @@ fn run(vm: &mut Vm, a: Args) -> R {
 }
 
 const METHODS: &[Native] = &[
-    on_class("__run", 5, 5, run),
+    on_class("__run", 5, 6, run),
     on_class("pid", 0, 0, |vm, _| Ok(Value::fix(i64::from(vm.host.pid())))),
     on_class("uid", 0, 0, |vm, _| Ok(Value::fix(i64::from(vm.host.euid())))).also(&["euid"]),
     on_class("gid", 0, 0, |vm, _| Ok(Value::fix(i64::from(vm.host.egid())))).also(&["egid"]),
