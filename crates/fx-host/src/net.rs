@@ -25,6 +25,8 @@ pub struct Request {
     pub proxy: Option<String>,
     /// File with CA certificates to trust; `None` trusts those of the system.
     pub ca_file: Option<PathBuf>,
+    /// Files with our own certificate and its key, for servers that want to know who we are.
+    pub identity: Option<(PathBuf, PathBuf)>,
 }
 
 impl Request {
@@ -39,6 +41,7 @@ impl Request {
             limit: 64 << 20,
             proxy: None,
             ca_file: None,
+            identity: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::{Certificate, ClientCert, PrivateKey, RootCerts, TlsConfig};
 
 use super::{OsHost, netlink};
 use crate::{
@@ -77,6 +77,10 @@ impl Requests for OsHost {
             }
             None => system_roots(self),
         };
+        let identity = match &request.identity {
+            Some((certificate, key)) => Some(client_certificate(self, certificate, key, &fail)?),
+            None => None,
+        };
         let proxy = match &request.proxy {
             Some(address) => {
                 Some(ureq::Proxy::new(address).map_err(|error| fail(error.to_string()))?)
@@ -87,7 +91,7 @@ impl Requests for OsHost {
             .timeout_global(Some(request.timeout))
             .http_status_as_error(false)
             .proxy(proxy)
-            .tls_config(TlsConfig::builder().root_certs(roots).build())
+            .tls_config(TlsConfig::builder().root_certs(roots).client_cert(identity).build())
             .build()
             .into();
         let mut message =
@@ -126,6 +130,25 @@ impl Requests for OsHost {
         answer.truncate(got);
         Ok(answer)
     }
+}
+
+/// Our own certificate and its key.
+fn client_certificate(
+    host: &OsHost,
+    certificate: &std::path::Path,
+    key: &std::path::Path,
+    fail: &dyn Fn(String) -> HostError,
+) -> Result<ClientCert> {
+    let wrong = |error: ureq::Error| fail(error.to_string());
+    let pem = host.read(certificate)?;
+    let certificates: Vec<Certificate<'static>> = ureq::tls::parse_pem(&pem)
+        .filter_map(|item| match item {
+            Ok(ureq::tls::PemItem::Certificate(cert)) => Some(cert),
+            _ => None,
+        })
+        .collect();
+    let key = PrivateKey::from_pem(&host.read(key)?).map_err(wrong)?;
+    Ok(ClientCert::new_with_certs(&certificates, key))
 }
 
 // A password in an address must not reach a message.
