@@ -1,6 +1,8 @@
 //! Requests for a certificate (PKCS#10), as agents make them and an authority reads them.
 
-use der::asn1::{Any, ObjectIdentifier, OctetString, PrintableStringRef, SetOfVec, Utf8StringRef};
+use der::asn1::{
+    Any, BitString, ObjectIdentifier, OctetString, PrintableStringRef, SetOfVec, Utf8StringRef,
+};
 use der::{Decode, Encode};
 use fx_crypto::digest::Algorithm;
 use signature::Signer;
@@ -8,8 +10,12 @@ use x509_cert::attr::Attribute;
 use x509_cert::ext::Extension as Part;
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
-use x509_cert::request::{CertReq, CertReqInfo, ExtensionReq, Version};
-use x509_cert::spki::{DynSignatureAlgorithmIdentifier, SignatureBitStringEncoding};
+use x509_cert::name::Name;
+use x509_cert::request::ExtensionReq;
+use x509_cert::spki::{
+    AlgorithmIdentifierOwned, DynSignatureAlgorithmIdentifier, SignatureBitStringEncoding,
+    SubjectPublicKeyInfoOwned,
+};
 
 use super::key::{Key, PublicKey, Signature};
 use super::{Error, Result, common_name, fingerprint, malformed, only_common_name, pem};
@@ -36,10 +42,27 @@ pub struct RequestOptions {
     pub alt_names: Vec<String>,
 }
 
+/// What is signed of a request. The standard knows version 0 alone; Puppet's own tools write 2.
+#[derive(Clone, Debug, PartialEq, Eq, der::Sequence)]
+struct Info {
+    version: u8,
+    subject: Name,
+    public_key: SubjectPublicKeyInfoOwned,
+    #[asn1(context_specific = "0", tag_mode = "IMPLICIT")]
+    attributes: SetOfVec<Attribute>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, der::Sequence)]
+struct Signed {
+    info: Info,
+    algorithm: AlgorithmIdentifierOwned,
+    signature: BitString,
+}
+
 /// A request for a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    inner: CertReq,
+    inner: Signed,
     der: Vec<u8>,
 }
 
@@ -67,8 +90,8 @@ impl Request {
         if !parts.is_empty() {
             attributes.insert(ExtensionReq(parts).try_into().map_err(&wrong)?).map_err(&wrong)?;
         }
-        let info = CertReqInfo {
-            version: Version::default(),
+        let info = Info {
+            version: 0,
             subject: common_name(name)?,
             public_key: key.public().info().clone(),
             attributes,
@@ -77,7 +100,7 @@ impl Request {
         let signature: Signature = key.try_sign(&bytes).map_err(malformed(LABEL))?;
         let algorithm = key.signature_algorithm_identifier().map_err(malformed(LABEL))?;
         let signature = signature.to_bitstring().map_err(&wrong)?;
-        let inner = CertReq { info, algorithm, signature };
+        let inner = Signed { info, algorithm, signature };
         let der = inner.to_der().map_err(&wrong)?;
         Ok(Request { inner, der })
     }
@@ -87,7 +110,7 @@ impl Request {
     }
 
     pub fn from_der(der: Vec<u8>) -> Result<Request> {
-        Ok(Request { inner: CertReq::from_der(&der).map_err(malformed(LABEL))?, der })
+        Ok(Request { inner: Signed::from_der(&der).map_err(malformed(LABEL))?, der })
     }
 
     pub fn to_pem(&self) -> String {
@@ -262,6 +285,20 @@ mod tests {
         let names = ["DNS:node1", "DNS:www.example.com", "IP:10.0.0.1", "IP:::1"];
         assert_eq!(read.alt_names().unwrap(), names);
         assert_eq!(read.fingerprint(Algorithm::Sha256).len(), 95);
+    }
+
+    #[test]
+    fn a_request_of_another_version_is_read() {
+        let mut noise = Noise(7);
+        let mut source = |buffer: &mut [u8]| noise.fill(buffer);
+        let key = Key::curve("prime256v1", Random(&mut source)).unwrap();
+        let mut signed = Request::new(&key, "node1", &RequestOptions::default()).unwrap().inner;
+        signed.info.version = 2;
+        let bytes = signed.info.to_der().unwrap();
+        let signature: Signature = key.try_sign(&bytes).unwrap();
+        signed.signature = signature.to_bitstring().unwrap();
+        let read = Request::from_der(signed.to_der().unwrap()).unwrap();
+        assert_eq!(read.is_signed_by_its_key(), Ok(true));
     }
 
     #[test]
