@@ -6,7 +6,9 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use crate::personas::{cfengine, chef, facter, native, neighbours, puppet, ruby, stand_in};
+use crate::personas::{
+    cfengine, chef, facter, native, neighbours, puppet, puppetserver, ruby, stand_in,
+};
 
 /// How a persona was called.
 pub(crate) struct Invocation {
@@ -45,8 +47,10 @@ const ABSENT: &[(&str, Entry)] = &[
 /// Programs that we stand in for inside a copy of the machine, and nowhere else.
 const STAND_INS: &[(&str, Entry)] = &[("systemctl", stand_in::systemctl)];
 
-/// Names that only `fixpoint NAME` takes: a link named `ruby` would shadow the real one.
-const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] = &[("ruby", ruby::main)];
+/// Names that only `fixpoint NAME` takes: a link named `ruby` or `puppetserver` would shadow the
+/// real one, of which this is a part.
+const VERBS_WITH_OWN_FLAGS: &[(&str, Entry)] =
+    &[("puppetserver", puppetserver::main), ("ruby", ruby::main)];
 
 /// The names a link may have.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {

@@ -6,5 +6,6 @@ pub(crate) mod facter;
 pub(crate) mod native;
 pub(crate) mod neighbours;
 pub(crate) mod puppet;
+pub(crate) mod puppetserver;
 pub(crate) mod ruby;
 pub(crate) mod stand_in;

@@ -10,7 +10,10 @@ mod modules;
 mod site;
 mod workers;
 
-pub(crate) use authority::{Grounds, ensure, lifetime};
+pub(crate) use authority::{
+    Grounds, Paths, create, ensure, exists, lifetime, new_key, put, server_certificate,
+    write_authority,
+};
 pub(crate) use autosign::AutosignSetting;
 pub(crate) use environments::Environments;
 pub(crate) use site::Site;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fx_host::{Clock, Commands, Files, OsHost, Spec};
 use fx_puppet::CatalogRequest;
@@ -55,7 +55,7 @@ impl Snapshot {
 /// A snapshot, and when its files were last looked at.
 struct Kept {
     snapshot: Arc<Snapshot>,
-    looked: Duration,
+    looked: Instant,
     /// How long to wait with the next look.
     pause: Duration,
 }
@@ -113,13 +113,13 @@ impl Environments {
     pub(crate) fn snapshot(&self, host: &OsHost, name: &Environment) -> Option<Arc<Snapshot>> {
         let settings = self.settings.and("environment", name.as_str());
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = host.monotonic();
+        let now = Instant::now();
         // A tenth of the time at most goes into looking, and no change waits long.
-        let pause = || (host.monotonic().saturating_sub(now) * 10).clamp(PAUSE, MOST_PAUSE);
+        let pause = || (now.elapsed() * 10).clamp(PAUSE, MOST_PAUSE);
         if let Some(known) = kept.get_mut(name.as_str()) {
             // `unlimited` means until somebody flushes it.
             let is_fixed = self.settings.get("environment_timeout") == "unlimited";
-            if is_fixed || now.saturating_sub(known.looked) < known.pause {
+            if is_fixed || now.duration_since(known.looked) < known.pause {
                 return Some(Arc::clone(&known.snapshot));
             }
             if fingerprint::of(host, &known.snapshot) == known.snapshot.key {
