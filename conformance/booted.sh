@@ -50,13 +50,5 @@ inside rm -f /etc/apt/apt.conf.d/docker-clean
 touch "$dir/mark"
 inside "$@" < /dev/null
 code=$?
-# A file that was removed is a device 0,0 in the layer. Times in settings are no part of the digest.
-cat > "$dir/digest" << 'END'
-sed -E '/^# [(].* installed on /d; s/20[0-9]{2}-[0-9]{2}-[0-9]{2}[ T][0-9:.]+( [+-][0-9]{4})?//g' "$1" | sha256sum
-END
-nsenter --target "$outer" --mount -- sh -c 'cd "$1/layer/upper" && find . -cnewer "$1/mark" \
-    \( -path "./usr/*" -type f -printf "file %m %u:%g %P " -exec sha256sum {} \; \
-    -o -type f -printf "file %m %u:%g %P " -exec sh "$1/digest" {} \; -o -type l -printf "link %u:%g %P %l\n" \
-    -o -type c -printf "gone %P\n" -o -type d -printf "dir %m %u:%g %P\n" \)' sh "$dir" |
-    sed -E 's/ ([0-9a-f]{64})  .*/ \1/' | sort > "$case/left"
+nsenter --target "$outer" --mount -- python3 - "$dir/layer/upper" "$dir/mark" < "$here/left.py" | sort > "$case/left"
 exit $code

@@ -1,6 +1,8 @@
 #!/bin/bash
 # Applies a small manifest for each of some public modules with two programs, each in its own throw-away copy of the
 # machine with systemd as its first process: first --noop, then twice. Compares lines, exit codes and every file that is left.
+# Times, process numbers, names of temporary files and random keys are masked by plain.sed; own.txt has the files that the
+# programs keep for themselves.
 #
 #   run.sh MODULEPATH PUPPET FIXPOINT [CASE ...]
 #

@@ -77,7 +77,7 @@ fn problems(root: &Path) -> Result<Vec<String>> {
         let name = file.strip_prefix(root)?.display().to_string();
         let text = std::fs::read_to_string(&file)?;
         if file.extension().is_some_and(|extension| extension == "rb") {
-            let found = ruby::check(&name, &text).into_iter();
+            let found = ruby::check(&text).into_iter();
             problems.extend(found.map(|problem| format!("{name}: {problem}")));
             continue;
         }

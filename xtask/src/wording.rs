@@ -20,6 +20,7 @@ const READERS: &[(&str, &str)] = &[
     ("crates/fx-chef/src/ohai/platform.rs", "release files"),
     ("crates/fx-facts/src/probe/virt.rs", "the firmware"),
     ("crates/fx-facter/src/virt.rs", "the firmware"),
+    ("crates/fx-puppet-apply/src/augeas.rs", "augtool"),
     ("crates/fx-resources/src/cron.rs", "crontab"),
     ("crates/fx-resources/src/package/", "package managers"),
     ("crates/fx-store/src/open.rs", "SQLite"),

@@ -101,7 +101,7 @@ fn modules_come_from_directories_and_archives_and_leave_again() {
 fn what_is_refused_says_why_and_what_to_use_instead() {
     let dir = tempfile::tempdir().unwrap();
     for (args, words) in [
-        ("puppet agent -t", "use 'puppet apply'"),
+        ("puppet device", "use 'puppet apply' on the machine itself"),
         ("puppet doc", "use 'puppet describe'"),
         ("puppet ca list", "it is part of a server"),
         ("puppet frobnicate", "See 'puppet help' for help on available puppet subcommands"),
@@ -125,5 +125,48 @@ fn a_manifest_that_does_not_compile_is_shown_as_check_shows_it() {
         assert_eq!(code, 1, "{verb}: {text}");
         assert!(text.contains("a.pp:2:9"), "{verb}: {text}");
         assert!(text.contains("did you mean 'web'?"), "{verb}: {text}");
+    }
+}
+
+#[test]
+fn a_plain_directory_of_manifests_is_run_and_checked_as_one_program() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("made");
+    put(dir.path(), "site/10_first.pp", "$text = 'whole'\n");
+    let second = format!("file {{ '{}': content => $text }}\n", file.display());
+    put(dir.path(), "site/sub/20_second.pp", &second);
+    let Ran { code, text } = ran(dir.path(), &["check", "site"]);
+    assert_eq!(code, 0, "{text}");
+    let Ran { code, text } = ran(dir.path(), &["run", "site"]);
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "whole");
+    put(dir.path(), "site/30_third.pp", "notify { 'a': message = 'b' }\n");
+    for verb in ["check", "run"] {
+        let Ran { code, text } = ran(dir.path(), &[verb, "site"]);
+        assert_eq!(code, 1, "{verb}: {text}");
+        assert!(text.contains("30_third.pp:1"), "{verb}: {text}");
+    }
+}
+
+#[test]
+fn our_verbs_name_no_program_that_need_not_be_there() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "a.cf", "body common control { inputs => { \"none.cf\" }; }\n");
+    for verb in ["check", "run", "plan"] {
+        let Ran { code, text } = ran(dir.path(), &[verb, "a.cf"]);
+        assert_eq!(code, 1, "{verb}: {text}");
+        assert!(text.contains("none.cf"), "{verb}: {text}");
+        assert!(!text.contains("cf-promises"), "{verb}: {text}");
+    }
+}
+
+#[test]
+fn our_verbs_name_no_file_that_is_not_there() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "a.pp", "file { '/nonesuch/dir/x': content => 'a' }\n");
+    for verb in ["run", "plan"] {
+        let Ran { text, .. } = ran(dir.path(), &[verb, "a.pp"]);
+        assert!(text.contains("/nonesuch/dir/x"), "{verb}: {text}");
+        assert!(!text.contains(".lock") && !text.contains("/nonesuch/dir/x2"), "{verb}: {text}");
     }
 }

@@ -210,9 +210,9 @@ pub fn examine(ctx: &mut Context<'_>, request: &Request) -> Result<Examined, End
     Ok(Examined { default, checked })
 }
 
-// The agent names the command that shows the errors; cf-promises is that command.
+// The agent names the command that shows the errors; cf-promises is that command. Our own verbs have shown them.
 fn log_invalid(ctx: &Context<'_>, request: &Request) {
-    if request.check || request.fallback {
+    if request.check || request.fallback || request.reasons {
         return;
     }
     let paths = &ctx.config.paths;

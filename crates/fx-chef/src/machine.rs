@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use fx_engine::{Cancel, Ledger, Run};
+use fx_engine::{Cancel, Failure, Ledger, Run};
 use fx_host::{Host, Look};
 use fx_ruby::object::c;
 use fx_ruby::value::NIL;
@@ -169,6 +169,18 @@ pub(crate) fn bytes(vm: &mut Vm, a: Args, i: u32) -> Res<Option<Vec<u8>>> {
         Some(v) if v.is_str() => Ok(Some(vm.bytes(v).to_vec())),
         Some(v) => vm.to_s(v).map(|s| Some(s.into_bytes())),
         None => Ok(None),
+    }
+}
+
+/// What a mechanism found; its failure is raised as Chef raises it, by the exception of this name.
+pub(crate) fn answer<T>(vm: &mut Vm, exception: &str, found: Result<T, Failure>) -> Res<T> {
+    match found {
+        Ok(found) => Ok(found),
+        Err(Failure::Host(error)) => {
+            let path = error.path().map(|path| path.to_string_lossy().into_owned());
+            vm.host_error(&error, &path.unwrap_or_default())
+        }
+        Err(failure) => raise(vm, exception, &failure.to_string()),
     }
 }
 

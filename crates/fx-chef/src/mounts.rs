@@ -12,7 +12,7 @@ use fx_resources::mount::table::{self, FSTAB, Row};
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Res, Value, Vm};
 
-use crate::machine::{Machine, Method, raise, text};
+use crate::machine::{Machine, Method, answer, text};
 use crate::ruby_data::{list, path_bytes};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
@@ -23,23 +23,11 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("check_mount_point", check_point),
 ];
 
-/// What the mechanism gave; its failure is raised as Chef raises it.
-fn answer<T>(vm: &mut Vm, found: Result<T, Failure>) -> Res<T> {
-    match found {
-        Ok(found) => Ok(found),
-        Err(Failure::Host(error)) => {
-            let path = error.path().map(|path| path.to_string_lossy().into_owned());
-            vm.host_error(&error, &path.unwrap_or_default())
-        }
-        Err(failure) => raise(vm, "Mount", &failure.to_string()),
-    }
-}
-
 /// `FX.mounted?(point)`: whether something is mounted there.
 fn is_mounted(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let point = path_bytes(vm, a, 0)?;
     let mounted = table::is_mounted(machine.look(), &point);
-    Ok(Value::bool(answer(vm, mounted)?))
+    Ok(Value::bool(answer(vm, "Mount", mounted)?))
 }
 
 /// The line that a list of device, type, options, dump and pass asks for; nil asks for none.
@@ -69,7 +57,7 @@ fn fstab(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let point = path_bytes(vm, a, 0)?;
     let wanted = wanted(vm, a, &point)?;
     let read = machine.look().read(Path::new(FSTAB)).map_err(Failure::from);
-    let content = answer(vm, read)?;
+    let content = answer(vm, "Mount", read)?;
     let found = table::line_at(&content, &point);
     let same = found.as_ref().map(|(_, row)| row) == wanted.as_ref();
     let now = found.map_or(NIL, |(line, _)| vm.str(line));
@@ -83,14 +71,14 @@ fn edit_fstab(_: &Machine, vm: &mut Vm, a: Args) -> R {
     let wanted = wanted(vm, a, &point)?;
     let path = Path::new(FSTAB);
     let read = vm.host.read(path).map_err(Failure::from);
-    let old = answer(vm, read)?;
+    let old = answer(vm, "Mount", read)?;
     let meant = |row: &Row| row.is_at(&point);
     let new = match wanted {
         Some(row) => table::with_line(&old, &row.line(SEPARATOR), &meant),
         None => table::without(&old, &meant),
     };
     let written = table::write(&*vm.host, path, &new).map_err(Failure::from);
-    answer(vm, written)?;
+    answer(vm, "Mount", written)?;
     Ok(NIL)
 }
 

@@ -11,7 +11,7 @@ use fx_resources::package::backend::{Action, Backend, Dialect, Item, Settings, V
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Res, Value, Vm};
 
-use crate::machine::{Machine, Method, raise, text};
+use crate::machine::{Machine, Method, answer, text};
 use crate::ruby_data::{is_set, list, setting, words};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
@@ -42,19 +42,7 @@ fn manager(machine: &Machine, vm: &mut Vm, a: Args) -> Res<Rc<dyn Backend>> {
     settings.replace_config = is_set(vm, given, "replace_config")?;
     settings.unchecked = is_set(vm, given, "unchecked")?;
     let found = machine.managers.named(&name, Dialect::Chef(settings));
-    answer(vm, found)
-}
-
-/// What the mechanism found; its failure is raised as Chef raises it.
-fn answer<T>(vm: &mut Vm, found: Result<T, Failure>) -> Res<T> {
-    match found {
-        Ok(found) => Ok(found),
-        Err(Failure::Host(error)) => {
-            let path = error.path().map(|path| path.to_string_lossy().into_owned());
-            vm.host_error(&error, &path.unwrap_or_default())
-        }
-        Err(failure) => raise(vm, "Package", &failure.to_string()),
-    }
+    answer(vm, "Package", found)
 }
 
 /// `FX.package_versions(manager, settings, name)`: what is installed, newest first.
@@ -62,7 +50,7 @@ fn versions(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let manager = manager(machine, vm, a)?;
     let name = text(vm, a, 2)?.unwrap_or_default();
     let state = manager.installed(machine.look(), &name);
-    let mut versions = answer(vm, state)?.versions;
+    let mut versions = answer(vm, "Package", state)?.versions;
     versions.sort_by(|a, b| manager.compare(b, a));
     Ok(list(vm, versions))
 }
@@ -73,7 +61,7 @@ fn leftovers(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let manager = manager(machine, vm, a)?;
     let name = text(vm, a, 2)?.unwrap_or_default();
     let state = manager.installed(machine.look(), &name);
-    Ok(Value::bool(answer(vm, state)?.residual))
+    Ok(Value::bool(answer(vm, "Package", state)?.residual))
 }
 
 /// `FX.package_candidate(manager, settings, name)`: the newest version to be had, or nil.
@@ -83,7 +71,7 @@ fn candidate(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let found = match manager.candidate(machine.look(), &name) {
         // A tool that cannot say, such as without a network, offers nothing.
         Err(Failure::Command { .. }) => None,
-        found => answer(vm, found)?,
+        found => answer(vm, "Package", found)?,
     };
     Ok(found.map_or(NIL, |version| vm.str(version)))
 }
@@ -93,7 +81,7 @@ fn providers(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let manager = manager(machine, vm, a)?;
     let name = text(vm, a, 2)?.unwrap_or_default();
     let found = manager.providers(machine.look(), &name);
-    let found = answer(vm, found)?;
+    let found = answer(vm, "Package", found)?;
     Ok(list(vm, found))
 }
 
@@ -110,7 +98,7 @@ fn held(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let manager = manager(machine, vm, a)?;
     let name = text(vm, a, 2)?.unwrap_or_default();
     let held = manager.held(machine.look(), &name);
-    Ok(Value::bool(answer(vm, held)?))
+    Ok(Value::bool(answer(vm, "Package", held)?))
 }
 
 /// `FX.package_in_file(manager, settings, path)`: name and version of the package in a file.
@@ -118,7 +106,7 @@ fn in_file(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let manager = manager(machine, vm, a)?;
     let file = text(vm, a, 2)?.unwrap_or_default();
     let found = manager.in_file(machine.look(), &machine.request.cwd.join(file));
-    let (name, version) = answer(vm, found)?;
+    let (name, version) = answer(vm, "Package", found)?;
     Ok(list(vm, vec![name, version]))
 }
 
@@ -155,11 +143,11 @@ fn commands(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let installs = matches!(verb, Verb::Install | Verb::Upgrade);
     let downgrade = installs && {
         let known = manager.has_downgrades(machine.look());
-        answer(vm, known)?
+        answer(vm, "Package", known)?
     };
     let action = Action { verb, items: &items, options: &options, downgrade, held: false };
     let specs = manager.commands(&action);
-    let specs = answer(vm, specs)?;
+    let specs = answer(vm, "Package", specs)?;
     let specs = specs.iter().map(|spec| described(vm, spec)).collect::<Res<Vec<_>>>()?;
     Ok(vm.arr(specs))
 }

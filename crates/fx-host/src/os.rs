@@ -40,10 +40,14 @@ pub struct OsHost {
     accounts: accounts::Cache,
     trust: trust::Trust,
     on_settled: RefCell<Option<OnSettled>>,
+    on_command: RefCell<Option<OnCommand>>,
 }
 
 /// Called when files have got their names.
 type OnSettled = std::rc::Rc<dyn Fn()>;
+
+/// Called before a command is started.
+type OnCommand = std::rc::Rc<dyn Fn(&crate::Spec)>;
 
 impl OsHost {
     /// The machine, with nothing staged and nobody to cancel it.
@@ -60,6 +64,7 @@ impl OsHost {
             accounts: accounts::Cache::default(),
             trust: trust::Trust::default(),
             on_settled: RefCell::new(None),
+            on_command: RefCell::new(None),
         }
     }
 }
@@ -85,6 +90,18 @@ impl OsHost {
     /// a command starts as well. It must not call this machine.
     pub fn on_settled(&self, call: std::rc::Rc<dyn Fn()>) {
         *self.on_settled.borrow_mut() = Some(call);
+    }
+
+    /// Has something done before each command is started. It must not call this machine.
+    pub fn on_command(&self, call: std::rc::Rc<dyn Fn(&crate::Spec)>) {
+        *self.on_command.borrow_mut() = Some(call);
+    }
+
+    fn announce(&self, spec: &crate::Spec) {
+        let call = self.on_command.borrow().clone();
+        if let Some(call) = call {
+            call(spec);
+        }
     }
 
     fn tell_settled(&self) {

@@ -66,6 +66,9 @@ impl Transaction<'_> {
             }
             other => {
                 let failure = other.failure().cloned().unwrap_or(Failure::Interrupted);
+                if let Made::Ruby(ruby) = thing {
+                    changes.extend(ruby.misjudged());
+                }
                 self.failed(resource, path, thing, &changes, &failure, &mut status);
             }
         }
@@ -89,6 +92,11 @@ impl Transaction<'_> {
         request.phase = Rc::clone(&self.phase);
         if request.resource.kind == "notify" {
             request.purpose = fx_engine::Purpose::Tell;
+        }
+        if let Made::Exec(exec) = thing
+            && self.debugs
+        {
+            super::debug::follow(&self.logs, self.compiled.run(), resource, path, exec);
         }
         // A shell finds its programs by itself.
         if let Made::Exec(exec) = thing

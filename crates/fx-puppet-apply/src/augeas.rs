@@ -1,6 +1,8 @@
 //! `augeas`: changes of configuration files through the program `augtool`, which brings the
 //! grammars of files. Without that program the resource fails.
 
+use std::path::{Path, PathBuf};
+
 use fx_engine::{Change, Detail, Failure, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, Ended, Look, Spec};
 use fx_puppet::Resource;
@@ -17,6 +19,8 @@ pub(super) struct Augeas {
     changes: Vec<String>,
     only_if: Option<String>,
     force: bool,
+    /// What was found out: whether something is to be done.
+    is_due: bool,
 }
 
 /// What a change can begin with.
@@ -73,6 +77,7 @@ pub(super) fn make(resource: &Resource) -> Result<Made, String> {
             .collect(),
         only_if: text(resource, "onlyif").filter(|guard| !guard.trim().is_empty()),
         force: truth(attribute(resource, "force")),
+        is_due: false,
         context,
     })))
 }
@@ -126,27 +131,48 @@ impl Augeas {
         spec.stdin(text)
     }
 
-    /// Runs a script that saves nothing.
-    fn query(&self, look: &dyn Look, script: &[String]) -> Result<String, Failure> {
-        Augeas::judged(look.query(&self.script(script))?)
+    /// Runs a script that saves nothing; what the program prints.
+    fn query(&self, act: &dyn Act, script: &[String]) -> Result<String, Failure> {
+        let ended = without_history(act, || act.query(&self.script(script)))?;
+        Augeas::judged(&ended)
     }
 
     fn run(&self, act: &dyn Act, script: &[String]) -> Result<String, Failure> {
-        Augeas::judged(act.run(&self.script(script))?)
+        let ended = without_history(act, || act.run(&self.script(script)))?;
+        Augeas::judged(&ended)
     }
 
-    fn judged(ended: Ended) -> Result<String, Failure> {
+    fn judged(ended: &Ended) -> Result<String, Failure> {
         let shown = String::from_utf8_lossy(&ended.stdout).into_owned();
         if !ended.exit.success() {
-            let why = String::from_utf8_lossy(&ended.stderr);
-            let line = why.lines().chain(shown.lines()).find(|line| line.contains("error"));
+            let errors = String::from_utf8_lossy(&ended.stderr);
+            if errors.lines().any(|line| line.starts_with("saving ")) {
+                return Err(Failure::new("Save failed, see debug output for details"));
+            }
+            let line = errors.lines().chain(shown.lines()).find(|line| line.contains("error"));
             return Err(Failure::new(line.unwrap_or("augtool failed").trim()));
         }
         Ok(shown)
     }
 
+    /// Whether something is to be done: the guard holds, and files would be written.
+    fn is_due(&self, act: &dyn Act) -> Result<bool, Failure> {
+        if let Some(guard) = &self.only_if
+            && !self.is_wanted(act, guard)?
+        {
+            return Ok(false);
+        }
+        if self.force {
+            return Ok(true);
+        }
+        let mut script = vec!["set /augeas/save noop".to_owned()];
+        script.extend(self.changes.iter().cloned());
+        script.extend(["save".to_owned(), "match /augeas/events/saved".to_owned()]);
+        Ok(self.query(act, &script)?.contains("/augeas/events/saved"))
+    }
+
     /// Whether the guard holds.
-    fn is_wanted(&self, host: &dyn Look, guard: &str) -> Result<bool, Failure> {
+    fn is_wanted(&self, host: &dyn Act, guard: &str) -> Result<bool, Failure> {
         let bad = || Failure::new(format!("invalid onlyif '{guard}'"));
         let (verb, rest) = guard.trim().split_once(char::is_whitespace).ok_or_else(bad)?;
         let (path, rest) = split_path(rest.trim());
@@ -202,6 +228,27 @@ impl Augeas {
     }
 }
 
+/// Calls the program and removes the history that it begins for whoever runs it, unless there was one.
+fn without_history(
+    act: &dyn Act,
+    call: impl FnOnce() -> fx_host::Result<Ended>,
+) -> Result<Ended, Failure> {
+    let home = act.user_by_id(act.euid())?.map(|user| user.home);
+    let dir = home.map(|home| Path::new(&home).join(".augeas"));
+    let paths = dir.map(|dir| [dir.join("history"), dir]).into_iter().flatten();
+    let is_new = |path: &PathBuf| act.stat_opt(path).is_ok_and(|found| found.is_none());
+    let new: Vec<PathBuf> = paths.filter(is_new).collect();
+    let ended = call()?;
+    for path in new {
+        match act.lstat_opt(&path)? {
+            Some(meta) if meta.is_dir() => act.remove_dir(&path)?,
+            Some(_) => act.remove_file(&path)?,
+            None => {}
+        }
+    }
+    Ok(ended)
+}
+
 #[expect(clippy::float_cmp, reason = "the guard compares exactly")]
 fn compare(operator: &str, is: f64, wanted: &str) -> Option<bool> {
     let wanted: f64 = wanted.trim().trim_matches(['"', '\'']).parse().ok()?;
@@ -244,21 +291,14 @@ impl Thing for Augeas {
         Target::other("augeas", &self.name)
     }
 
-    fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
-        if let Some(guard) = &self.only_if
-            && !self.is_wanted(host, guard)?
-        {
+    fn ask_guards(&mut self, act: &dyn Act) -> Result<(), Failure> {
+        self.is_due = self.is_due(act)?;
+        Ok(())
+    }
+
+    fn observe(&mut self, _look: &dyn Look) -> Result<Vec<Change>, Failure> {
+        if !self.is_due {
             return Ok(Vec::new());
-        }
-        if !self.force {
-            // A rehearsal says which files would be written.
-            let mut script = vec!["set /augeas/save noop".to_owned()];
-            script.extend(self.changes.iter().cloned());
-            script.extend(["save".to_owned(), "match /augeas/events/saved".to_owned()]);
-            let shown = self.query(host, &script)?;
-            if !shown.contains("/augeas/events/saved") {
-                return Ok(Vec::new());
-            }
         }
         let change = Change::of(self.target(), "returns", "need_to_run", "0");
         Ok(vec![change.detail(Detail::Text("executed successfully".into()))])

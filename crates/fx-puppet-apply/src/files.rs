@@ -2,11 +2,12 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use fx_engine::Failure;
 use fx_host::{Look, Meta, Program};
 use fx_puppet::text::interpolated;
-use fx_puppet::{Compiled, Resource, Value};
+use fx_puppet::{Compiled, Resource, Served, ServedKind, Value};
 use fx_resources::account::Account;
 use fx_resources::digest::Algorithm;
 use fx_resources::directory::{self, Directory};
@@ -31,6 +32,11 @@ pub(super) fn path_of(resource: &Resource) -> PathBuf {
     let path = text(resource, "path").unwrap_or_else(|| resource.title.to_string());
     let bare = path.trim_end_matches('/');
     PathBuf::from(if bare.is_empty() { "/" } else { bare })
+}
+
+/// Whether a source is one that a Puppet server gives, where there is one.
+pub(super) fn is_served(name: &str) -> bool {
+    name.starts_with("puppet://")
 }
 
 /// The file that a source means on this machine.
@@ -84,6 +90,42 @@ impl LocalSource {
     }
 }
 
+/// The first source of a file that there is.
+enum FirstSource {
+    Local(LocalSource),
+    Served(Served),
+    Web,
+}
+
+/// Looks for the first source there is. A Puppet server is asked once, and what it says of the
+/// content is kept with the candidate.
+fn first_source(
+    look: &dyn Look,
+    candidates: &mut [Candidate],
+) -> Result<Option<FirstSource>, Failure> {
+    for candidate in candidates {
+        match candidate {
+            Candidate::Local { path: None, .. } => {}
+            Candidate::Local { path: Some(path), .. } => {
+                if let Some(source) = LocalSource::at(look, path) {
+                    return Ok(Some(FirstSource::Local(source)));
+                }
+            }
+            Candidate::Web(_) => return Ok(Some(FirstSource::Web)),
+            Candidate::Served { uri, server, label } => {
+                let found = server.metadata(uri).map_err(|why| {
+                    Failure::new(format!("Could not retrieve file metadata for {uri}: {why}"))
+                })?;
+                if let Some(served) = found {
+                    *label = Some(served.label.clone());
+                    return Ok(Some(FirstSource::Served(served)));
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// What is wrong with a file before anything is done.
 pub(super) fn check(resource: &Resource) -> Result<(), String> {
     let path = path_of(resource);
@@ -130,23 +172,29 @@ struct Wanted<'a> {
     source: Option<LocalSource>,
     /// The first source is on a web server.
     is_web: bool,
+    /// What the first source is, where it is on a Puppet server.
+    served: Option<Served>,
 }
 
 /// A file, directory or link as it should be.
 pub(super) fn make(compiled: &Compiled, resource: &Resource) -> Result<Made, String> {
     check(resource)?;
     let look = compiled.run().look();
-    let candidates = candidates(compiled, resource);
-    let found = candidates.iter().find_map(|candidate| match candidate {
-        Candidate::Local { path, .. } => LocalSource::at(look, path.as_ref()?).map(Some),
-        Candidate::Web(_) => Some(None),
-    });
-    let is_web = matches!(found, Some(None));
-    let source = found.flatten();
-    if !candidates.is_empty() && source.is_none() && !is_web {
+    let mut candidates = candidates(compiled, resource);
+    let first = match first_source(look, &mut candidates) {
+        Ok(first) => first,
+        Err(failure) => return Ok(broken(resource, failure)),
+    };
+    if !candidates.is_empty() && first.is_none() {
         let all = candidates.iter().map(|one| one.shown().to_owned()).collect();
         return Ok(broken(resource, Failure::NoSource(all)));
     }
+    let is_web = matches!(first, Some(FirstSource::Web));
+    let (source, served) = match first {
+        Some(FirstSource::Local(source)) => (Some(source), None),
+        Some(FirstSource::Served(served)) => (None, Some(served)),
+        Some(FirstSource::Web) | None => (None, None),
+    };
     let path = match followed(look, resource) {
         Ok(path) => path,
         Err(error) => return Ok(broken(resource, error.into())),
@@ -174,6 +222,7 @@ pub(super) fn make(compiled: &Compiled, resource: &Resource) -> Result<Made, Str
         candidates,
         source,
         is_web,
+        served,
     };
     wanted.copy_permissions();
     Ok(wanted.made())
@@ -204,15 +253,19 @@ fn followed(look: &dyn Look, resource: &Resource) -> Result<PathBuf, fx_host::Ho
 impl Wanted<'_> {
     /// Takes mode and owners from the source, where the resource says so.
     fn copy_permissions(&mut self) {
-        let Some(LocalSource { meta, .. }) = &self.source else { return };
+        let (mode, uid, gid) = match (&self.source, &self.served) {
+            (Some(LocalSource { meta, .. }), _) => (meta.mode, meta.uid, meta.gid),
+            (None, Some(served)) => (served.mode, served.owner, served.group),
+            (None, None) => return,
+        };
         let copies = match text(self.resource, "source_permissions").as_deref() {
             Some("use") => true,
             Some("use_when_creating") => self.there.is_none(),
             _ => false,
         };
         if copies {
-            let digits = format!("{:04o}", meta.mode & 0o7777);
-            let (uid, gid) = (meta.uid.to_string(), meta.gid.to_string());
+            let digits = format!("{:04o}", mode & 0o7777);
+            let (uid, gid) = (uid.to_string(), gid.to_string());
             self.mode = self.mode.take().or_else(|| Mode::parse(&digits).ok());
             self.owner = self.owner.take().or_else(|| Some(Account::parse(&uid)));
             self.group = self.group.take().or_else(|| Some(Account::parse(&gid)));
@@ -225,8 +278,10 @@ impl Wanted<'_> {
 
     /// A directory that is copied as a whole.
     fn is_tree(&self) -> bool {
-        self.source.as_ref().is_some_and(|source| source.meta.is_dir())
-            && attribute(self.resource, "content").is_none()
+        let is_local_tree = self.source.as_ref().is_some_and(|source| source.meta.is_dir());
+        let is_served = self.served.as_ref();
+        let is_served_tree = is_served.is_some_and(|served| served.kind == ServedKind::Directory);
+        (is_local_tree || is_served_tree) && attribute(self.resource, "content").is_none()
     }
 
     /// Whether content comes from a web server, or is known by a time or a given digest.
@@ -236,6 +291,7 @@ impl Wanted<'_> {
             && !self.is_tree()
             && !self.candidates.is_empty()
             && (self.is_web
+                || self.served.is_some()
                 || has(self.resource, "checksum_value")
                 || matches!(given, Some(Kind::Mtime | Kind::Ctime)))
     }
@@ -284,6 +340,12 @@ impl Wanted<'_> {
             && !self.follows
         {
             let target = self.compiled.run().look().read_link(path).unwrap_or_default();
+            return self.link(target, Obstruction::Remove);
+        }
+        if let Some(Served { kind: ServedKind::Link(target), .. }) = &self.served
+            && !self.follows
+        {
+            let target = PathBuf::from(target);
             return self.link(target, Obstruction::Remove);
         }
         let content = self.content();
@@ -431,6 +493,10 @@ fn candidates(compiled: &Compiled, resource: &Resource) -> Vec<Candidate> {
         let name = name.trim_end_matches('/');
         if is_web(name) {
             return Candidate::Web(name.to_owned());
+        }
+        if let Some(server) = compiled.settings().file_server.as_ref().filter(|_| is_served(name)) {
+            let (uri, server) = (name.to_owned(), Rc::clone(server));
+            return Candidate::Served { uri, server, label: None };
         }
         let path = local_source(compiled, name);
         let shown = if name.starts_with('/') { format!("file://{name}") } else { name.to_owned() };

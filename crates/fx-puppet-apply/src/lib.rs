@@ -16,6 +16,7 @@ mod backup;
 mod base_service;
 pub mod bucket;
 mod check;
+mod debug;
 mod engine_resource;
 mod execs;
 mod files;
@@ -44,5 +45,6 @@ mod transaction;
 mod wording;
 mod yumrepo;
 
-pub use request::{Request, Summary};
+pub use report::name_of as uuid;
+pub use request::{AgentRun, Request, Summary};
 pub use run::run;

@@ -290,7 +290,10 @@ impl Transaction<'_> {
         if old == new {
             return None;
         }
-        let other = format!("/tmp/puppet-file{}", self.temporary());
+        let other = match self.temporary() {
+            Some(ending) => format!("/tmp/puppet-file{ending}"),
+            None => file.to_owned(),
+        };
         let now = self.run.look().now();
         let time = fx_puppet::local_time(self.run.look(), now.secs);
         let time = format!("{}.{:09} {}", time.strftime("%F %T"), now.nanos, time.strftime("%z"));
@@ -303,14 +306,17 @@ impl Transaction<'_> {
     /// have no such file, but the recorded lines of `puppet apply` demand a name of this form in
     /// three places: the second file of a diff (`file_diff`), the command of `validate_cmd`
     /// (`file_validate_fail`), and the lock beside a file whose directory is missing
-    /// (`file_parent_missing`).
-    fn temporary(&self) -> String {
+    /// (`file_parent_missing`). Our own verbs name no file that is not there.
+    fn temporary(&self) -> Option<String> {
+        if self.explains {
+            return None;
+        }
         let look = self.run.look();
         let mut random = [0; 6];
         look.random(&mut random);
         let chance: String = random.iter().map(|byte| char::from(b'a' + byte % 26)).collect();
         let day = fx_puppet::local_time(look, look.now().secs);
-        format!("{}-{}-{chance}", day.strftime("%Y%m%d"), look.pid())
+        Some(format!("{}-{}-{chance}", day.strftime("%Y%m%d"), look.pid()))
     }
 
     /// Logs what would be changed.
@@ -390,7 +396,8 @@ impl Transaction<'_> {
         let words = match (thing, failure) {
             (Made::Exec(exec), _) => self.exec_failure(exec, failure),
             (_, Failure::RefusedContent { path, check }) => {
-                wording::refused_content(resource, path, &self.temporary(), check)
+                let ending = self.temporary().unwrap_or_default();
+                wording::refused_content(resource, path, &ending, check)
             }
             (Made::Service(service), Failure::Command { command, .. })
                 if service.manager() == "systemd"
@@ -551,8 +558,8 @@ impl Transaction<'_> {
         let path = text(resource, "path").unwrap_or_else(|| resource.title.to_string());
         let has_content =
             ["content", "source"].iter().any(|name| attribute(resource, name).is_some());
-        let temporary = self.temporary();
-        wording::file_failure(form, Path::new(&path), has_content, &temporary, failure)
+        let lock = self.temporary().map(|ending| format!("{ending}.lock")).unwrap_or_default();
+        wording::file_failure(form, Path::new(&path), has_content, &lock, failure)
     }
 }
 

@@ -82,6 +82,19 @@ fn references(value: &Value, into: &mut Vec<(String, String)>) {
     }
 }
 
+/// What a resource names before or after itself: the parameter and the other one.
+pub(super) fn relations(catalog: &Catalog, resource: &Resource) -> Vec<(&'static str, usize)> {
+    let mut all = Vec::new();
+    for parameter in ["require", "subscribe", "before", "notify"] {
+        let Some(given) = resource.attributes.get(parameter) else { continue };
+        let mut found = Vec::new();
+        references(&given.value, &mut found);
+        let known = found.iter().filter_map(|(kind, title)| catalog.find(kind, title));
+        all.extend(known.map(|other| (parameter, other)));
+    }
+    all
+}
+
 /// `/Stage[main]/Main/File[/x]`
 pub(super) fn path(catalog: &Catalog, containers: &[Option<usize>], at: usize) -> String {
     let mut parts = Vec::new();
@@ -379,9 +392,5 @@ fn cycle(catalog: &Catalog, plan: &Plan, left: &BTreeSet<usize>) -> (String, Vec
     let mut names: Vec<String> =
         resources.iter().map(|at| catalog.resources[*at].reference()).collect();
     names.extend(names.first().cloned());
-    let text = format!(
-        "Found 1 dependency cycle:\n({})\\nTry the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz",
-        names.join(" => ")
-    );
-    (text, resources)
+    (format!("Found 1 dependency cycle:\n({})", names.join(" => ")), resources)
 }

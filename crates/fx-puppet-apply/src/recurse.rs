@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use fx_host::{Kind, Look};
 use fx_puppet::text::interpolated;
-use fx_puppet::{Catalog, Compiled, Resource, Value};
+use fx_puppet::{Catalog, Compiled, Resource, Served, ServedKind, TreeWish, Value};
 use rustc_hash::FxHashSet;
 
 use super::attributes::{attribute, list, text, truth};
@@ -79,16 +79,25 @@ pub(super) struct Tree {
     top: PathBuf,
     /// What all of them have in common.
     pattern: Resource,
-    sources: Vec<PathBuf>,
+    sources: Vec<TreeSource>,
     follows: bool,
     purge: bool,
     found: Vec<Found>,
+}
+
+/// Where a directory is copied from.
+enum TreeSource {
+    Local(PathBuf),
+    /// A directory of a Puppet server.
+    Served(String),
 }
 
 /// A path below the directory.
 struct Found {
     rest: Box<Path>,
     kind: Option<Kind>,
+    /// What a link of a server points to.
+    target: Option<Box<str>>,
     /// The source it is from, by number.
     source: Option<usize>,
 }
@@ -99,8 +108,10 @@ pub(super) fn tree(
     compiled: &Compiled,
     managed: &BTreeSet<PathBuf>,
     resource: &Resource,
-) -> Option<Tree> {
-    let limit = depth(resource).filter(|_| &*resource.low == "file")?;
+) -> Result<Option<Tree>, String> {
+    let Some(limit) = depth(resource).filter(|_| &*resource.low == "file") else {
+        return Ok(None);
+    };
     let host = compiled.run().look();
     let top = super::files::path_of(resource);
     let ignored: Vec<fx_puppet::Regex> = list(resource, "ignore")
@@ -112,14 +123,28 @@ pub(super) fn tree(
     let mut sources = Vec::new();
     let mut found = Vec::new();
     for source in list(resource, "source") {
-        let Some(source) = super::files::local_source(compiled, &interpolated(&source)) else {
-            continue;
-        };
-        if !host.stat(&source).is_ok_and(|meta| meta.is_dir()) {
-            continue;
-        }
+        let name = interpolated(&source);
         let number = Some(sources.len());
-        found = merged(found, below(host, &source, limit, &is_ignored, number));
+        let (source, inside) = match &compiled.settings().file_server {
+            Some(server) if super::files::is_served(&name) => {
+                let wish = TreeWish {
+                    levels: (limit != u32::MAX).then_some(limit),
+                    ignored: list(resource, "ignore").iter().map(interpolated).collect(),
+                    follows: text(resource, "links").as_deref() == Some("follow"),
+                };
+                let Some(listed) = server.tree(&name, &wish)? else { continue };
+                (TreeSource::Served(name), served(listed, number))
+            }
+            _ => {
+                let Some(source) = super::files::local_source(compiled, &name) else { continue };
+                if !host.stat(&source).is_ok_and(|meta| meta.is_dir()) {
+                    continue;
+                }
+                let inside = below(host, &source, limit, &is_ignored, number);
+                (TreeSource::Local(source), inside)
+            }
+        };
+        found = merged(found, inside);
         sources.push(source);
         if !all {
             break;
@@ -144,14 +169,33 @@ pub(super) fn tree(
         }
     }
     pattern.tags.clone_from(&resource.tags);
-    Some(Tree {
+    Ok(Some(Tree {
         top,
         pattern,
         sources,
         follows: text(resource, "links").as_deref() == Some("follow"),
         purge: truth(attribute(resource, "purge")),
         found,
-    })
+    }))
+}
+
+/// What a server lists, as paths below the directory.
+fn served(listed: Vec<Served>, source: Option<usize>) -> Vec<Found> {
+    let one = |served: Served| {
+        let (kind, target) = match served.kind {
+            ServedKind::File => (Kind::File, None),
+            ServedKind::Directory => (Kind::Directory, None),
+            ServedKind::Link(to) => (Kind::Symlink, Some(to.into())),
+        };
+        let rest = PathBuf::from(served.path).into_boxed_path();
+        // A path that leaves the directory is no path below it.
+        let is_inside = rest.components().all(|part| matches!(part, Component::Normal(_)));
+        let is_below = is_inside && !rest.as_os_str().is_empty();
+        is_below.then_some(Found { rest, kind: Some(kind), target, source })
+    };
+    let mut found: Vec<Found> = listed.into_iter().filter_map(one).collect();
+    found.sort_by(|one, other| one.rest.cmp(&other.rest));
+    found
 }
 
 /// Paths of all files of a catalog.
@@ -194,17 +238,32 @@ impl Tree {
             }
             return child;
         };
-        let from = self.sources[number].join(&found.rest);
+        let source = &self.sources[number];
         match found.kind {
             Some(Kind::Directory) => give("ensure", Value::from("directory")),
             Some(Kind::Symlink) if !self.follows => {
-                let to = host.read_link(&from).unwrap_or_default();
+                let to = match (&found.target, source) {
+                    (Some(to), _) => to.to_string(),
+                    (None, TreeSource::Local(source)) => {
+                        let to = host.read_link(&source.join(&found.rest)).unwrap_or_default();
+                        to.to_string_lossy().into_owned()
+                    }
+                    (None, TreeSource::Served(_)) => String::new(),
+                };
                 give("ensure", Value::from("link"));
-                give("target", Value::from(to.to_string_lossy().into_owned()));
+                give("target", Value::from(to));
             }
             _ => {
                 give("ensure", Value::from("file"));
-                give("source", Value::from(from.to_string_lossy().into_owned()));
+                let from = match source {
+                    TreeSource::Local(source) => {
+                        source.join(&found.rest).to_string_lossy().into_owned()
+                    }
+                    TreeSource::Served(uri) => {
+                        format!("{}/{}", uri.trim_end_matches('/'), found.rest.display())
+                    }
+                };
+                give("source", Value::from(from));
             }
         }
         child
@@ -242,7 +301,7 @@ fn below(
             let inside = names(&top.join(&rest));
             open.push((rest.clone(), inside));
         }
-        out.push(Found { rest: rest.into(), kind, source });
+        out.push(Found { rest: rest.into(), kind, target: None, source });
     }
     out
 }
@@ -276,7 +335,8 @@ mod tests {
     use super::*;
 
     fn found(paths: &[&str], source: Option<usize>) -> Vec<Found> {
-        let one = |path: &&str| Found { rest: Path::new(path).into(), kind: None, source };
+        let one =
+            |path: &&str| Found { rest: Path::new(path).into(), kind: None, target: None, source };
         paths.iter().map(one).collect()
     }
 

@@ -8,6 +8,7 @@ use fx_engine::{Attempt, Change, Done, Failure, Level, Mode, Outcome, Request, W
 use fx_puppet::Resource;
 use fx_source::Origin;
 
+use super::debug::Detail;
 use super::engine_resource::Made;
 use super::order::Point;
 use super::status::{Event, EventStatus, Status};
@@ -26,11 +27,17 @@ impl Transaction<'_> {
         status: &mut Status,
     ) {
         let (real, withheld) = (incoming.real, incoming.withheld);
-        if real + withheld == 0 || status.failed || !thing.can_refresh() {
+        let has_provider = || !self.unprovided.borrow().contains(&*resource.low);
+        if real + withheld == 0 || !thing.can_refresh() || !has_provider() {
             return;
         }
-        // A service that was just started, or would be, needs no restart.
-        let is_start = |event: &Event| event.property == "ensure" && event.to == "running";
+        // A service that was just started, or would be, needs no restart. One that failed to start is notified all the
+        // same, as is a command that failed.
+        let is_start = |event: &Event| {
+            event.property == "ensure"
+                && event.to == "running"
+                && event.status != EventStatus::Failure
+        };
         if &*resource.low == "service" && status.events.iter().any(is_start) {
             return;
         }
@@ -94,23 +101,29 @@ impl Transaction<'_> {
         }
     }
 
-    /// What a point that hears of changes is called; nothing where it does not react. The end of
-    /// a container hands on without a word.
-    pub(super) fn hearer(&self, point: Point, made: &BTreeMap<usize, Made>) -> Option<String> {
+    /// What is logged of a point that hears of changes; nothing where it does not react. That the end of a container
+    /// hands on is a detail.
+    pub(super) fn hearer(
+        &self,
+        point: Point,
+        made: &BTreeMap<usize, Made>,
+    ) -> Option<(Level, Message)> {
+        let name = |at: usize| container_name(&self.catalog.resources[at]);
         match point {
-            Point::Begin(at) => Some(container_name(&self.catalog.resources[at])),
-            Point::End(_) => None,
+            Point::Begin(at) => Some((Level::Info, Message::Scheduling(name(at)))),
+            Point::End(_) if !self.debugs => None,
+            Point::End(at) => Some((Level::Debug, Message::Detail(Detail::Propagates(name(at))))),
             Point::Act(at) => made
                 .get(&at)
                 .is_some_and(Made::can_refresh)
-                .then(|| self.catalog.resources[at].reference()),
+                .then(|| (Level::Info, Message::Scheduling(name(at)))),
         }
     }
 
     /// Logs what will be refreshed.
     pub(super) fn schedule(&self, source: &Rc<str>) {
-        for hearer in &self.hearers {
-            self.log_of(source, Level::Info, &Message::Scheduling(hearer.clone()));
+        for (level, message) in &self.hearers {
+            self.log_of(source, *level, message);
         }
     }
 
@@ -165,10 +178,29 @@ impl Transaction<'_> {
                 self.log_of(&name, Level::Notice, &Message::ClassDependencyFailed(other));
             }
         }
+        if !incoming.failed.is_empty() {
+            self.log_detail(&name, Detail::PassedOver);
+        }
         // What came from inside is not handed on where something failed.
         if !incoming.failed.is_empty() && incoming.real + incoming.withheld > 0 {
             self.log_of(&name, Level::Info, &Message::UnschedulingAll(name.to_string()));
         }
+    }
+
+    /// Whether the wanted tags leave a container out.
+    pub(super) fn is_left_out(&self, at: usize) -> bool {
+        self.left_out.contains(&at) && !super::order::acts(self.catalog, at)
+    }
+
+    /// A container that tags leave out hands on nothing but failures.
+    pub(super) fn pass_over_container(&self, at: usize, incoming: Outgoing) -> Outgoing {
+        let resource = &self.catalog.resources[at];
+        let name: Rc<str> = container_name(resource).into();
+        self.log_left_out(&name, resource);
+        if incoming.real + incoming.withheld > 0 {
+            self.log_of(&name, Level::Info, &Message::UnschedulingAll(name.to_string()));
+        }
+        Outgoing { failed: incoming.failed, ..Outgoing::default() }
     }
 
     /// A container hands on all it was notified of as one event. In a rehearsal it says so.

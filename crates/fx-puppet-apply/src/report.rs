@@ -4,13 +4,13 @@
 use std::io::{self, Write};
 
 use fx_engine::{Level, Secrets};
-use fx_formats::yaml::emit::Node;
 use fx_formats::yaml::psych;
 use fx_formats::{base64, hex};
 use fx_host::Time;
 use fx_puppet::{Compiled, Resource};
 use serde_json::{Map, Value as Json, json};
 
+use super::AgentRun;
 use super::log::Entry;
 use super::status::{Event, EventStatus, Generated, Status};
 
@@ -33,6 +33,8 @@ pub(super) struct Account<'a> {
     pub(super) completed: bool,
     /// When the run began.
     pub(super) began: Time,
+    /// What an agent's run has beside.
+    pub(super) agent: Option<&'a AgentRun>,
     /// Seconds it took to compile, and to apply.
     pub(super) compiled: f64,
     pub(super) applied: f64,
@@ -184,52 +186,47 @@ struct Row<'a> {
 
 impl Row<'_> {
     /// The resource with its events, which begin when the run began.
-    fn node<'r>(&'r self, events: &'r [Json], began: &'r str, secrets: &Secrets) -> Node<'r> {
-        use psych::{flag, float, integer, list, map, null, text};
+    fn json(&self, began: &str, secrets: &Secrets) -> Json {
         let status = self.status;
-        let shown = |name: &'r str| text(secrets.shown(name));
-        let path = parts(self.path, &self.reference).into_iter();
-        let count = |number: usize| integer(i64::try_from(number).unwrap_or(i64::MAX));
+        let events = status.events.iter().map(|event| event_json(self.low, event, began));
         let place = self.place.as_ref();
-        map([
-            ("title", shown(self.title)),
-            ("file", place.map_or_else(null, |(file, _)| text(file))),
-            ("line", place.map_or_else(null, |(_, line)| integer(i64::from(*line)))),
-            ("resource", shown(&self.reference)),
-            ("resource_type", text(self.kind)),
-            ("provider_used", self.provider.as_deref().map_or_else(null, text)),
-            ("containment_path", list(path.map(|part| text(secrets.shown(&part).into_owned())))),
-            ("evaluation_time", float(status.took)),
-            ("tags", list(self.tags.iter().map(|tag| text(&**tag)))),
-            ("time", text(began)),
-            ("failed", flag(status.failed)),
-            ("failed_to_restart", flag(status.failed_to_restart)),
-            ("changed", flag(status.changed)),
-            ("out_of_sync", flag(status.out_of_sync > 0)),
-            ("skipped", flag(status.skipped)),
-            ("change_count", count(status.changes)),
-            ("out_of_sync_count", count(status.out_of_sync)),
-            ("events", list(events.iter().map(psych::data))),
-            ("corrective_change", flag(false)),
-        ])
-    }
-
-    /// Writes the lines of the resource, which stand under the key `resource_statuses`.
-    fn write(&self, began: &str, secrets: &Secrets, out: &mut dyn Write) -> io::Result<()> {
-        const HEAD: &str = "---\nresource_statuses:\n";
-        let mut events: Vec<Json> =
-            self.status.events.iter().map(|event| event_json(self.low, event, began)).collect();
+        let mut whole = json!({
+            "title": self.title,
+            "file": place.map(|(file, _)| file.as_str()),
+            "line": place.map(|(_, line)| *line),
+            "resource": self.reference,
+            "resource_type": self.kind,
+            "provider_used": self.provider,
+            "containment_path": parts(self.path, &self.reference),
+            "evaluation_time": status.took,
+            "tags": self.tags.iter().map(|tag| &**tag).collect::<Vec<&str>>(),
+            "time": began,
+            "failed": status.failed,
+            "failed_to_restart": status.failed_to_restart,
+            "changed": status.changed,
+            "out_of_sync": status.out_of_sync > 0,
+            "skipped": status.skipped,
+            "change_count": status.changes,
+            "out_of_sync_count": status.out_of_sync,
+            "events": events.collect::<Vec<Json>>(),
+            "corrective_change": false,
+        });
         if !secrets.is_empty() {
-            for event in &mut events {
-                hide(event, secrets);
-            }
+            hide(&mut whole, secrets);
         }
-        let node = self.node(&events, began, secrets);
-        let reference = secrets.shown(&self.reference);
-        let status = psych::map([(&*reference, node)]);
-        let text = psych::written(&psych::map([("resource_statuses", status)]));
-        out.write_all(text.strip_prefix(HEAD).unwrap_or(&text).as_bytes())
+        whole
     }
+}
+
+/// Takes what became of resources, one after the other.
+type Rows<'a> = &'a mut dyn FnMut(&str, Json) -> io::Result<()>;
+
+/// The lines of a resource, which stand under the key `resource_statuses`.
+fn status_lines(reference: &str, status: &Json) -> String {
+    const HEAD: &str = "---\nresource_statuses:\n";
+    let status = psych::map([(reference, psych::data(status))]);
+    let text = psych::written(&psych::map([("resource_statuses", status)]));
+    text.strip_prefix(HEAD).unwrap_or(&text).to_owned()
 }
 
 impl<'a> Account<'a> {
@@ -239,13 +236,12 @@ impl<'a> Account<'a> {
         own.chain(self.generated.iter().map(|one| &one.status))
     }
 
-    /// What became of each resource. There may be many: they are written one by one.
-    fn statuses(&self, compiled: &Compiled, out: &mut dyn Write) -> io::Result<()> {
-        if self.all.is_empty() && self.generated.is_empty() && self.is_bare {
-            return out.write_all(b"resource_statuses: {}\n");
-        }
-        out.write_all(b"resource_statuses:\n")?;
+    /// What became of each resource. There may be many: they are given one by one.
+    fn statuses(&self, compiled: &Compiled, rows: Rows<'_>) -> io::Result<()> {
         let secrets = compiled.run().ledger.secrets();
+        let mut give = |row: Row<'_>, began: &str| {
+            rows(&secrets.shown(&row.reference), row.json(began, secrets))
+        };
         let began = moment(self.began);
         for (resource, status, path, tags) in &self.all {
             let is_declared = !compiled.is_placeless(&resource.low);
@@ -262,7 +258,7 @@ impl<'a> Account<'a> {
                 tags,
                 status,
             };
-            row.write(&began, secrets, out)?;
+            give(row, &began)?;
         }
         let mut known: Option<(&str, Option<String>)> = None;
         for one in self.generated {
@@ -287,7 +283,7 @@ impl<'a> Account<'a> {
                 tags: &common.tags,
                 status,
             };
-            row.write(&began, secrets, out)?;
+            give(row, &began)?;
         }
         let status = Status { skipped: self.left_out, ..Status::default() };
         for (kind, title) in self.defaults() {
@@ -303,7 +299,7 @@ impl<'a> Account<'a> {
                 tags: &[low.as_str().into(), title.into()],
                 status: &status,
             };
-            row.write(&began, secrets, out)?;
+            give(row, &began)?;
         }
         Ok(())
     }
@@ -410,8 +406,8 @@ impl<'a> Account<'a> {
         self.logs.iter().filter(|entry| entry.weight.level() <= most).map(row).collect()
     }
 
-    /// The whole account.
-    pub(super) fn report(&self, compiled: &Compiled, out: &mut dyn Write) -> io::Result<()> {
+    /// The account without what became of the resources.
+    fn head(&self, compiled: &Compiled) -> Json {
         let mut logs = Json::from(self.log_json());
         hide(&mut logs, compiled.run().ledger.secrets());
         let mut metrics = Map::new();
@@ -421,11 +417,12 @@ impl<'a> Account<'a> {
             metrics.insert(name.into(), json!({"name": name, "label": label, "values": rows}));
         }
         let pending = self.every().any(|status| status.noop > 0);
-        let whole = json!({
+        let uuid = self.agent.map(|agent| agent.transaction_uuid.clone());
+        json!({
             "host": compiled.settings().node,
             "time": moment(self.began),
-            "configuration_version": self.began.secs,
-            "transaction_uuid": uuid(compiled),
+            "configuration_version": self.version(),
+            "transaction_uuid": uuid.unwrap_or_else(|| self::uuid(compiled)),
             "report_format": 12,
             "puppet_version": fx_puppet::VERSION,
             "status": self.status,
@@ -435,15 +432,60 @@ impl<'a> Account<'a> {
             "environment": compiled.settings().environment,
             "logs": logs,
             "metrics": metrics,
-        });
-        let text = psych::document(&whole);
+        })
+    }
+
+    /// The last lines of the account.
+    fn tail(&self, compiled: &Compiled) -> Map<String, Json> {
+        let known = self.agent.and_then(|agent| agent.catalog_uuid.clone());
+        let mut tail = Map::new();
+        tail.insert("corrective_change".into(), Json::from(false));
+        tail.insert("catalog_uuid".into(), known.unwrap_or_else(|| uuid(compiled)).into());
+        let cached = self.agent.map_or("not_used", |agent| agent.cached_catalog_status);
+        tail.insert("cached_catalog_status".into(), Json::from(cached));
+        if let Some(server) = self.agent.and_then(|agent| agent.server_used.as_ref()) {
+            tail.insert("server_used".into(), Json::from(server.as_str()));
+        }
+        tail
+    }
+
+    /// What the catalog calls its own version; the time where it was compiled here.
+    fn version(&self) -> Json {
+        self.agent.map_or_else(|| Json::from(self.began.secs), |agent| agent.version.clone())
+    }
+
+    /// The whole account as the file that keeps it.
+    pub(super) fn report(&self, compiled: &Compiled, out: &mut dyn Write) -> io::Result<()> {
+        let text = psych::document(&self.head(compiled));
         let body = text.strip_prefix("---").unwrap_or(&text);
         out.write_all(b"--- !ruby/object:Puppet::Transaction::Report")?;
         out.write_all(body.as_bytes())?;
-        self.statuses(compiled, out)?;
-        let catalog = uuid(compiled);
-        write!(out, "corrective_change: false\ncatalog_uuid: {catalog}\n")?;
-        out.write_all(b"cached_catalog_status: not_used\n")
+        if self.all.is_empty() && self.generated.is_empty() && self.is_bare {
+            out.write_all(b"resource_statuses: {}\n")?;
+        } else {
+            out.write_all(b"resource_statuses:\n")?;
+            self.statuses(compiled, &mut |reference, status| {
+                out.write_all(status_lines(reference, &status).as_bytes())
+            })?;
+        }
+        let tail = psych::document(&Json::Object(self.tail(compiled)));
+        out.write_all(tail.strip_prefix("---\n").unwrap_or(&tail).as_bytes())
+    }
+
+    /// The whole account as it is sent to a server.
+    pub(super) fn sent(&self, compiled: &Compiled) -> Json {
+        let mut whole = self.head(compiled);
+        let mut statuses = Map::new();
+        let rows = self.statuses(compiled, &mut |reference, status| {
+            statuses.insert(reference.to_owned(), status);
+            Ok(())
+        });
+        debug_assert!(rows.is_ok(), "nothing is written");
+        if let Json::Object(whole) = &mut whole {
+            whole.insert("resource_statuses".into(), Json::Object(statuses));
+            whole.extend(self.tail(compiled));
+        }
+        whole
     }
 
     /// The figures alone.
@@ -490,13 +532,14 @@ impl<'a> Account<'a> {
         let mut whole = Map::new();
         whole.insert(
             "version".into(),
-            json!({"config": self.began.secs, "puppet": fx_puppet::VERSION}),
+            json!({"config": self.version(), "puppet": fx_puppet::VERSION}),
         );
         whole.insert(
             "application".into(),
             json!({
-                "run_mode": "user",
-                "initial_environment": environment,
+                "run_mode": if self.agent.is_some() { "agent" } else { "user" },
+                "initial_environment":
+                    self.agent.map_or(environment, |agent| &agent.initial_environment),
                 "converged_environment": environment,
             }),
         );
@@ -517,6 +560,11 @@ impl<'a> Account<'a> {
 fn uuid(compiled: &Compiled) -> String {
     let mut bytes = [0; 16];
     compiled.run().look().random(&mut bytes);
+    name_of(bytes)
+}
+
+/// The name that random bytes make.
+pub fn name_of(mut bytes: [u8; 16]) -> String {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let hex = hex(bytes);

@@ -1,10 +1,11 @@
 //! What a run is given, and what it ends with.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use fx_engine::Level;
 use fx_puppet::settings::Given;
-use fx_puppet::{Hash, Value};
+use fx_puppet::{FileServer, Hash, Value};
 
 /// What to apply, and how.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +14,8 @@ pub struct Request {
     pub manifests: Vec<(String, Vec<u8>)>,
     /// A catalog to apply instead: its name, and its text.
     pub catalog: Option<(String, Vec<u8>)>,
+    /// The catalog comes from a server.
+    pub agent: Option<AgentRun>,
     /// Where modules lie.
     pub modulepath: Vec<PathBuf>,
     /// Only log what would be done.
@@ -29,6 +32,10 @@ pub struct Request {
     pub show_diff: bool,
     /// Where state is kept.
     pub vardir: Option<PathBuf>,
+    /// Answers for sources that begin with `puppet:`; the module path does where not given.
+    pub file_server: Option<Rc<dyn FileServer>>,
+    /// A directory with the `lib` and the `facts.d` that a server sent.
+    pub plugins: Option<PathBuf>,
     /// Name of the node; that of the machine where not given.
     pub certname: Option<String>,
     /// Folder of the environment.
@@ -68,6 +75,25 @@ pub struct Request {
     pub detailed_exitcodes: bool,
 }
 
+/// What the run of an agent has beside that of `puppet apply`.
+#[derive(Clone, Debug)]
+pub struct AgentRun {
+    /// The name of this run, which the server knows, too.
+    pub transaction_uuid: String,
+    /// Whether the catalog was kept from an earlier run: `not_used`, `explicitly_requested` or
+    /// `on_failure`.
+    pub cached_catalog_status: &'static str,
+    /// The server of a list that answered.
+    pub server_used: Option<String>,
+    /// What the catalog calls its own version, and its name.
+    pub version: serde_json::Value,
+    pub catalog_uuid: Option<String>,
+    /// The environment that was asked for first.
+    pub initial_environment: String,
+    /// What was logged before the catalog was there.
+    pub log: Vec<(Level, String)>,
+}
+
 /// How it ended.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
@@ -75,6 +101,8 @@ pub struct Summary {
     pub code: u8,
     /// The figures of the run, where they are wanted.
     pub figures: String,
+    /// The report of an agent's run, as it is sent.
+    pub report: Option<serde_json::Value>,
 }
 
 impl Summary {

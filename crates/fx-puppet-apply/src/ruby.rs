@@ -71,6 +71,18 @@ impl RubyThing {
         (std::mem::take(&mut self.synced), self.flushed.take())
     }
 
+    fn change(&self, found: &RubyChange) -> Change {
+        let (from, to) = (found.from.as_str(), found.to.as_str());
+        let change = Change::of(self.target(), found.property.clone(), from, to);
+        change.detail(Detail::Text(found.message.clone()))
+    }
+
+    /// The property of which it could not be found out whether it is as it should be, if there is one.
+    pub(super) fn misjudged(&self) -> Option<Change> {
+        let found = self.found.iter().find(|found| found.failure.is_some())?;
+        Some(self.change(found))
+    }
+
     fn found(&self, property: &str) -> Option<&RubyChange> {
         self.found.iter().find(|change| change.property == property)
     }
@@ -99,12 +111,10 @@ impl Thing for RubyThing {
         let heard = self.object.observe();
         self.looked = heard.said;
         self.found = heard.result?;
-        let change = |found: &RubyChange| {
-            let (from, to) = (found.from.as_str(), found.to.as_str());
-            let change = Change::of(self.target(), found.property.clone(), from, to);
-            change.detail(Detail::Text(found.message.clone()))
-        };
-        Ok(self.found.iter().map(change).collect())
+        match self.found.iter().find_map(|found| found.failure.clone()) {
+            Some(why) => Err(Failure::Raised(why)),
+            None => Ok(self.found.iter().map(|found| self.change(found)).collect()),
+        }
     }
 
     fn open_ended(&self) -> bool {

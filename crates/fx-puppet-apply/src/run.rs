@@ -2,11 +2,13 @@
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use fx_engine::{Level, Run};
 use fx_puppet::{Catalog, Compiled, Machine, Resource, Settings, node_name};
 use fx_source::Origin;
 
+use crate::debug::{self, Detail};
 use crate::engine_resource::Made;
 use crate::log::{Entry, Source};
 use crate::report::Account;
@@ -38,6 +40,8 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         classes: request.classes.clone(),
         variables: request.variables.clone(),
         custom_facts: true,
+        file_server: request.file_server.clone(),
+        plugins: request.plugins.clone(),
         trace: request.trace,
         given: request.given.clone(),
         takes_words: request.alone,
@@ -45,6 +49,10 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         ..Settings::default()
     };
     let began = run.look().now();
+    if request.level == Some(Level::Debug) {
+        debug::show(run, Detail::Runtime);
+        debug::show(run, Detail::Facts { external: debug::external_facts(&request.given) });
+    }
     let made = match &request.catalog {
         Some((_, text)) => Compiled::read(machine, settings, text),
         None => Compiled::compile(machine, settings, &request.manifests),
@@ -63,9 +71,16 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         compiled: seconds,
         noop: request.noop,
         level: request.level,
+        agent: request.agent.as_ref(),
+        logs: request.agent.iter().flat_map(|agent| &agent.log).map(of_agent(run)).collect(),
         ..Account::default()
     };
     carry_out(&compiled, request, account)
+}
+
+/// What an agent logged and showed before, for the report.
+fn of_agent(run: Run<'_>) -> impl Fn(&(Level, String)) -> Entry {
+    move |(level, text)| Entry::new(run, *level, Source::Run, &Message::Verbatim(text.clone()))
 }
 
 fn seconds_since(run: Run<'_>, started: std::time::Duration) -> f64 {
@@ -108,7 +123,11 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         }
     }
     warn_of_parameters(compiled, &catalog);
-    if !request.alone {
+    let debugs = request.level == Some(Level::Debug);
+    if debugs && !request.alone {
+        debug::show(run, Detail::DefaultSchedules);
+    }
+    if !request.alone && request.agent.is_none() {
         let message = Message::UsingEnvironment(compiled.settings().environment.clone());
         let entry = Entry::new(run, Level::Info, Source::Run, &message);
         entry.show(run);
@@ -125,10 +144,19 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
     own_files::write_graphs(run, request, &catalog, &plan);
     prefetch(compiled, &catalog, &made);
     let is_left_out = |at: &usize| is_left_out(compiled, request, &catalog.resources[*at]);
-    let left_out = made.keys().copied().filter(is_left_out).collect();
+    let left_out = (0..catalog.resources.len()).filter(is_left_out).collect();
     own_files::write_lists(run, request, &catalog);
-    let version = run.look().now().secs;
+    let version = match request.agent.as_ref().map(|agent| &agent.version) {
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(version) => version.to_string(),
+        None => run.look().now().secs.to_string(),
+    };
     let state_file = request.vardir.as_ref().map(|dir| dir.join("state/state.yaml"));
+    let reading = run.look().monotonic();
+    let state = state::State::read(run.look(), state_file.as_deref());
+    if debugs && state_file.is_some() {
+        debug::show(run, Detail::LoadedState(seconds_since(run, reading)));
+    }
     let mut transaction = Transaction {
         run,
         phase: "apply".into(),
@@ -147,7 +175,11 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         misgenerated: false,
         changed: BTreeMap::new(),
         hearers: Vec::new(),
-        logs: RefCell::new(std::mem::take(&mut account.logs)),
+        logs: Rc::new(RefCell::new(std::mem::take(&mut account.logs))),
+        explains: request.explains,
+        debugs,
+        wanted_tags: request.tags.clone(),
+        skip_tags: request.skip_tags.clone(),
         merges: setting("merge_dependency_warnings").as_deref() == Some("true"),
         unprovided: RefCell::default(),
         defers,
@@ -155,9 +187,10 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         place: None,
         announced: BTreeSet::new(),
         left_out,
-        state: state::State::read(run.look(), state_file.as_deref()),
+        state,
     };
     transaction.log(Level::Info, &Message::Applying { version });
+    transaction.log_relations(&plan);
     transaction.apply(&plan, &mut made);
     finish(&transaction, request, account, started)
 }
@@ -173,9 +206,17 @@ fn finish<'a>(
     if let Some(file) = transaction.state.new_file() {
         transaction.log(Level::Info, &Message::CreatingStateFile(file.to_owned()));
     }
+    let (writing, tells) = (run.look().monotonic(), transaction.debugs && request.vardir.is_some());
+    if tells {
+        transaction.log(Level::Debug, &Message::Detail(Detail::StoringState));
+    }
     if let Err(error) = run.own_state(|act| transaction.state.write(act, run.ledger.secrets())) {
         let text = format!("Could not write state: {error}");
         run.ledger.message(Level::Error, &text, &Origin::default());
+    }
+    if tells {
+        let stored = Detail::StoredState(seconds_since(run, writing));
+        transaction.log(Level::Debug, &Message::Detail(stored));
     }
     let applied = seconds_since(run, started);
     let completed = transaction.aborted.is_none();
@@ -195,7 +236,11 @@ fn finish<'a>(
         transaction.logs.borrow_mut().push(unshown_error(run, message));
     }
     let mut figures = String::new();
-    if request.report.is_some() || request.summary.is_some() || request.summarizes {
+    let mut report = None;
+    // `puppet apply --catalog`: the catalog has what it brings and nothing more.
+    let reads_catalog = request.catalog.is_some() && request.agent.is_none();
+    let reports = request.report.is_some() || request.summary.is_some();
+    if reports || request.summarizes || request.agent.is_some() {
         let of_resource = |(at, status): (&usize, &'a Status)| {
             let (resource, path) = (&transaction.catalog.resources[*at], transaction.path(*at));
             let tags = transaction.tags(resource, &path);
@@ -211,13 +256,13 @@ fn finish<'a>(
                 (false, false) => "unchanged",
             },
             completed,
-            // A catalog that was read has what it brings and nothing more.
-            is_bare: !completed || request.catalog.is_some(),
+            is_bare: !completed || reads_catalog,
             left_out: !request.tags.is_empty(),
             applied,
             ..account
         };
         own_files::write_report(compiled, request, &account);
+        report = request.agent.is_some().then(|| account.sent(compiled));
         if request.summarizes {
             figures = account.figures(compiled);
         }
@@ -226,14 +271,14 @@ fn finish<'a>(
         return refused(run, &message);
     }
     if !completed {
-        return Summary::code(1);
+        return Summary { code: 1, report, ..Summary::default() };
     }
-    let code = if request.detailed_exitcodes && request.catalog.is_none() {
+    let code = if request.detailed_exitcodes && !reads_catalog {
         u8::from(changed) * 2 + u8::from(failed) * 4
     } else {
         0
     };
-    Summary { code, figures }
+    Summary { code, figures, report }
 }
 
 /// Checks all resources of the catalog and makes those that do not have to wait for their turn;
@@ -311,7 +356,10 @@ fn refuse_cycle(
 ) -> Summary {
     const END: &str =
         "Failed to apply catalog: One or more resource dependency cycles detected in graph";
+    // Our own verbs draw no graphs.
+    const ADVICE: &str = "\\nTry the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz";
     let run = compiled.run();
+    let message = &format!("{message}{}", if request.explains { "" } else { ADVICE });
     let why = "resource is part of a dependency cycle".into();
     let event = status::Event::of_resource(status::EventStatus::Failure, why);
     let failed = Status { failed: true, out_of_sync: 1, events: vec![event], ..Status::default() };

@@ -1,11 +1,13 @@
-//! Files whose source lies on a web server, or whose content is known by a time or by a digest
+//! Files whose source lies on a Puppet server or a web server, or whose content is known by a time or by a digest
 //! that the manifest gives. Plain copies of local files are in [`super::files`].
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, HostError, Look, Meta, Request, Response};
+use fx_puppet::FileServer;
 use fx_resources::digest::Algorithm;
 use fx_resources::file;
 
@@ -27,12 +29,22 @@ pub(super) enum Candidate {
     },
     /// An address of a web server.
     Web(String),
+    /// A file of a Puppet server.
+    Served {
+        /// As messages name it.
+        uri: String,
+        server: Rc<dyn FileServer>,
+        /// Its digest, once the server was asked for it.
+        label: Option<String>,
+    },
 }
 
 impl Candidate {
     pub(super) fn shown(&self) -> &str {
         match self {
-            Candidate::Local { shown, .. } | Candidate::Web(shown) => shown,
+            Candidate::Local { shown, .. }
+            | Candidate::Web(shown)
+            | Candidate::Served { uri: shown, .. } => shown,
         }
     }
 }
@@ -119,6 +131,10 @@ impl Sourced {
                     })?;
                     answer.map(|answer| label(host, &answer, self.kind))
                 }
+                Candidate::Served { label, .. } => label.as_deref().and_then(|text| {
+                    let kind = Kind::named(text.strip_prefix('{')?.split_once('}')?.0)?;
+                    Some(Label { kind, text: text.to_owned(), secs: 0 })
+                }),
             };
             if let Some(label) = label {
                 return Ok((candidate, label));
@@ -272,6 +288,11 @@ fn fetch(host: &dyn Look, candidate: &Candidate) -> Result<file::Content, Failur
     match candidate {
         Candidate::Local { path: Some(path), .. } => Ok(file::Content::copy(path)),
         Candidate::Local { path: None, shown } => Err(Failure::NoSource(vec![shown.clone()])),
+        Candidate::Served { uri, server, .. } => {
+            server.content(uri).map(file::Content::bytes).map_err(|why| {
+                Failure::new(format!("Could not retrieve file content for {uri}: {why}"))
+            })
+        }
         Candidate::Web(url) => {
             let answer = exchange(host, "GET", url, &[]).map_err(Failure::new)?;
             if (200..300).contains(&answer.status) {

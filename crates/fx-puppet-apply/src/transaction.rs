@@ -10,6 +10,7 @@ use fx_puppet::{Catalog, Compiled, Resource, Value};
 use fx_source::Origin;
 
 use super::attributes::attribute;
+use super::debug::Detail;
 use super::engine_resource::Made;
 use super::log::{Entry, Place};
 use super::order::{Plan, Point};
@@ -56,6 +57,9 @@ pub(super) struct Outgoing {
     pub(super) failed: Vec<usize>,
 }
 
+/// What was logged.
+pub(super) type Logs = Rc<std::cell::RefCell<Vec<Entry>>>;
+
 pub(super) struct Transaction<'a> {
     pub(super) run: Run<'a>,
     pub(super) compiled: &'a Compiled,
@@ -79,10 +83,17 @@ pub(super) struct Transaction<'a> {
     pub(super) misgenerated: bool,
     /// Resources that others gave other values before their turn.
     pub(super) changed: BTreeMap<usize, Resource>,
-    /// Who hears of the changes of the point at hand.
-    pub(super) hearers: Vec<String>,
+    /// What is logged of who hears of the changes of the point at hand.
+    pub(super) hearers: Vec<(Level, Message)>,
     /// What was logged, for the report.
-    pub(super) logs: std::cell::RefCell<Vec<Entry>>,
+    pub(super) logs: Logs,
+    /// A verb of ours runs it, which names nothing that is not there.
+    pub(super) explains: bool,
+    /// Details are logged too.
+    pub(super) debugs: bool,
+    /// Only resources with one of these tags have their turn, and none with one of the others.
+    pub(super) wanted_tags: Vec<String>,
+    pub(super) skip_tags: Vec<String>,
     /// The resource at hand, as entries of the log name it.
     pub(super) place: Option<Rc<Place>>,
     /// Failures that have been logged for what depends on them.
@@ -220,7 +231,12 @@ impl<'a> Transaction<'a> {
                 .iter()
                 .filter_map(|hearer| self.hearer(plan.points[*hearer], made))
                 .collect();
+            // The containers around come last.
+            self.hearers.sort_by_key(|(level, _)| *level);
             out[*number] = match point {
+                Point::Begin(at) | Point::End(at) if self.is_left_out(*at) => {
+                    self.pass_over_container(*at, incoming)
+                }
                 Point::Begin(at) => self.hand_on(*at, incoming),
                 Point::End(at) => {
                     let resource = &self.catalog.resources[*at];
@@ -261,6 +277,7 @@ impl<'a> Transaction<'a> {
         let resource = &self.catalog.resources[at];
         let status = Status { skipped: true, ..Status::default() };
         if self.left_out.contains(&at) {
+            self.log_left_out(path, resource);
             self.passed_over(resource, "left out by tags");
             return Some((status, Outgoing::default()));
         }
@@ -274,6 +291,7 @@ impl<'a> Transaction<'a> {
             }
         }
         self.log_of(path, Level::Warning, &Message::SkippedByDependency);
+        self.log_detail(path, Detail::PassedOver);
         if incoming.real + incoming.withheld > 0 {
             let message = Message::UnschedulingAll(resource.reference());
             self.log_of(path, Level::Info, &message);
@@ -307,6 +325,8 @@ impl<'a> Transaction<'a> {
             return Err(Box::default());
         }
         if !is_due {
+            self.log_detail(path, Detail::NotScheduled);
+            self.log_detail(path, Detail::PassedOver);
             self.passed_over(&resource, "its schedule says not now");
             let status = Status { skipped: true, ..Status::default() };
             return Err(Box::new((status, Outgoing::default())));
@@ -379,10 +399,14 @@ impl<'a> Transaction<'a> {
         let own_too;
         let mut notified = incoming;
         if let Made::Ruby(ruby) = &thing
-            && status.changes > 0
+            && status.changes + status.noop > 0
             && ruby.object.refreshes_itself()
         {
-            own_too = Outgoing { real: incoming.real + status.changes, ..incoming.clone() };
+            own_too = Outgoing {
+                real: incoming.real + status.changes,
+                withheld: incoming.withheld + status.noop,
+                ..incoming.clone()
+            };
             notified = &own_too;
         }
         self.refresh(resource, notified, &mut thing, noop, &path, &mut status);
@@ -463,8 +487,15 @@ impl<'a> Transaction<'a> {
             paths.extend(self.files_of_ruby.iter().cloned());
             paths
         });
-        let tree = super::recurse::tree(self.compiled, managed, resource);
-        let tree = tree.filter(|tree| !tree.is_empty());
+        let tree = match super::recurse::tree(self.compiled, managed, resource) {
+            Ok(tree) => tree.filter(|tree| !tree.is_empty()),
+            Err(why) => {
+                let message = Message::NotGenerated { step: "eval_generate", why };
+                self.log_of(path, Level::Error, &message);
+                self.misgenerated = true;
+                None
+            }
+        };
         let has_files = tree.is_some();
         if let Some(tree) = tree {
             self.take(at, tree.resources(self.run.look()), noop, outgoing);

@@ -15,6 +15,8 @@ use super::attributes::text;
 pub(crate) enum Message {
     /// Words of a manifest, a program, or code of a module.
     Verbatim(String),
+    /// What is logged in detail only.
+    Detail(super::debug::Detail),
     Created,
     Removed,
     Purged,
@@ -101,7 +103,7 @@ pub(crate) enum Message {
     },
     UsingEnvironment(String),
     Applying {
-        version: i64,
+        version: String,
     },
     CreatingStateFile(PathBuf),
     Applied {
@@ -143,6 +145,7 @@ pub(crate) fn words(message: &Message) -> String {
     };
     match message {
         Verbatim(text) | Failed(text) => text.clone(),
+        Message::Detail(detail) => super::debug::words(detail),
         Created => "created".into(),
         Removed => "removed".into(),
         Purged => "purged".into(),
@@ -288,8 +291,32 @@ pub(super) fn refused_content(
     let Failure::Command { exit, output, .. } = check else { return check.to_string() };
     let token = text(resource, "validate_replacement").unwrap_or_else(|| "%".to_owned());
     let command = text(resource, "validate_cmd").unwrap_or_default();
-    let command = command.replace(&token, &format!("{}{temporary}", path.display()));
-    executed(&command, exit.code(), output)
+    let shown = format!("{}{temporary}", path.display());
+    let output = with_shown_name(output, path, &shown);
+    executed(&command.replace(&token, &shown), exit.code(), &output)
+}
+
+/// Output of a program under the name that messages give the file it was run on, which has another one while it is new.
+fn with_shown_name(output: &str, path: &Path, shown: &str) -> String {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return output.into() };
+    let begin = dir.join(".fx-").display().to_string();
+    let end = format!("-{}", name.to_string_lossy());
+    let (mut left, mut text) = (output, String::new());
+    while let Some((before, rest)) = left.split_once(&begin) {
+        let digits = rest.bytes().take_while(u8::is_ascii_hexdigit).count();
+        text.push_str(before);
+        left = match rest[digits..].strip_prefix(&end) {
+            Some(behind) => {
+                text.push_str(shown);
+                behind
+            }
+            None => {
+                text.push_str(&begin);
+                rest
+            }
+        };
+    }
+    text + left
 }
 
 /// A program that failed.
@@ -390,13 +417,13 @@ pub(super) enum FileFailure {
     Plain,
 }
 
-/// How the original words the failure of a file. It writes new content to a file whose name ends
-/// in `temporary`.
+/// How the original words the failure of a file. It writes new content beside a file whose name ends
+/// in `lock`.
 pub(super) fn file_failure(
     form: FileForm,
     path: &Path,
     has_content: bool,
-    temporary: &str,
+    lock: &str,
     failure: &Failure,
 ) -> FileFailure {
     use FileFailure::{Alone, Cause, Plain};
@@ -429,7 +456,7 @@ pub(super) fn file_failure(
             Cause(format!("No such file or directory @ rb_sysopen - {path}"))
         }
         (FileForm::File, _) if is_missing => Cause(format!(
-            "No such file or directory - A directory component in {path}{temporary}.lock does not exist or is a dangling symbolic link"
+            "No such file or directory - A directory component in {path}{lock} does not exist or is a dangling symbolic link"
         )),
         (FileForm::File, Failure::HttpStatus { .. }) => Cause(self::failure(failure, "")),
         _ => Plain,

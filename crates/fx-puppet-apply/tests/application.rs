@@ -639,3 +639,124 @@ fn a_secret_owner_is_in_no_failure() {
     let lines = apply(&machine(&[]), code);
     assert!(!lines.is_empty() && lines.iter().all(|line| !line.contains("hunter2")), "{lines:?}");
 }
+
+/// Recorded from Puppet 7.23: the property fails, in a rehearsal too, and not the whole resource.
+#[test]
+fn a_property_that_cannot_be_judged_fails_by_its_name() {
+    let host = machine(&[(
+        "/modules/m/lib/puppet/type/judged.rb",
+        "Puppet::Type.newtype(:judged) do
+  newparam(:name, namevar: true)
+  newproperty(:text) do
+    def retrieve = 'old'
+    def insync?(_is) = raise(ArgumentError, 'Path /x not found')
+  end
+end
+",
+    )]);
+    let expected = [
+        "Path /x not found",
+        "/Stage[main]/Main/Judged[a]/text: change from 'old' to 'new' failed: Path /x not found",
+    ];
+    for noop in [true, false] {
+        let code = "judged { 'a': text => 'new' }";
+        let manifests = vec![("/site.pp".to_owned(), code.into())];
+        let lines = run(&host, Request { manifests, noop, ..Request::default() });
+        assert_eq!(lines, expected, "noop: {noop}");
+    }
+}
+
+#[test]
+fn the_history_that_augtool_begins_is_removed_again() {
+    let host = machine(&[("/etc/passwd", "root:x:0:0::/root:/bin/sh\n")]);
+    let history = Path::new("/root/.augeas/history");
+    host.put("/usr/bin/augtool", "");
+    host.on_any(move |_, spec| {
+        let reply = Reply::prints("/augeas/events/saved = /files/etc/hosts\n");
+        let begins = reply.effect(move |host, _| host.put(history, ""));
+        spec.display().starts_with("/usr/bin/augtool").then_some(begins)
+    });
+    let lines = apply(&host, "augeas { 'a': changes => 'set /files/etc/hosts/1/alias b' }");
+    assert_eq!(lines, ["/Stage[main]/Main/Augeas[a]/returns: executed successfully"]);
+    assert!(host.stat_opt(Path::new("/root/.augeas")).unwrap().is_none());
+    // One that was there before stays.
+    host.put(history, "set a b\n");
+    apply(&host, "augeas { 'a': changes => 'set /files/etc/hosts/1/alias b' }");
+    assert!(host.stat_opt(history).unwrap().is_some());
+}
+
+#[test]
+fn what_augtool_cannot_save_is_a_failed_save() {
+    let host = machine(&[("/usr/bin/augtool", "")]);
+    let words = "error: Failed to execute command\nsaving failed (run 'errors' for details)\n";
+    host.on(["/usr/bin/augtool"], Reply::exit(1).stderr(words));
+    let lines = apply(&host, "augeas { 'a': changes => 'set /files/etc/hosts/1/alias b' }");
+    let expected = "/Stage[main]/Main/Augeas[a]: Could not evaluate: Save failed, see debug output for details";
+    assert_eq!(lines, [expected]);
+}
+
+/// Recorded from Puppet 7.23.
+#[test]
+fn a_file_of_lines_that_cannot_be_written_is_named_with_its_kind() {
+    let host = machine(&[
+        (
+            "/modules/m/lib/puppet/type/kept.rb",
+            "Puppet::Type.newtype(:kept) do
+  ensurable
+  newparam(:name, namevar: true)
+  newproperty(:target) { defaultto('/none/such/file') }
+end
+",
+        ),
+        (
+            "/modules/m/lib/puppet/provider/kept/parsed.rb",
+            "require 'puppet/provider/parsedfile'
+Puppet::Type.type(:kept).provide(:parsed, parent: Puppet::Provider::ParsedFile, default_target: '/none/such/file', filetype: :flat) do
+  text_line :comment, match: /^#/
+  record_line :parsed, fields: %w[name]
+end
+",
+        ),
+    ]);
+    let lines = apply(&host, "kept { 'a': ensure => present }");
+    let why = "Puppet::Util::FileType::FileTypeFlat could not write /none/such/file: No such file or directory @ rb_sysopen - /none/such/file";
+    let expected = [
+        "/Stage[main]/Main/Kept[a]/ensure: created",
+        why,
+        &format!("/Stage[main]/Main/Kept[a]: Could not evaluate: {why}"),
+        "Class[Main]: Unscheduling all events on Class[Main]",
+    ];
+    assert_eq!(lines, expected);
+}
+
+/// Recorded from Puppet 7.23.
+#[test]
+fn what_failed_is_notified_all_the_same() {
+    let host = machine(&[("/bin/sh", ""), ("/bin/first", ""), ("/bin/never", "")]);
+    for name in ["/bin/first", "/bin/never"] {
+        host.set_mode(Path::new(name), 0o755).unwrap();
+    }
+    host.on(["/bin/sh", "-c", "/bin/first"], Reply::exit(1));
+    host.on(["/bin/sh", "-c", "/bin/first"], Reply::exit(0));
+    host.on(["/bin/sh", "-c", "/bin/never"], Reply::exit(1));
+    let lines = apply(
+        &host,
+        "notify { 'n': notify => [Exec['/bin/first'], Exec['/bin/never']] }
+         exec { '/bin/first': }
+         exec { '/bin/never': }",
+    );
+    let lines: Vec<&str> =
+        lines.iter().filter_map(|line| line.split_once("Exec[")).map(|two| two.1).collect();
+    assert_eq!(
+        lines,
+        [
+            "/bin/first]",
+            "/bin/never]",
+            "/bin/first]/returns: change from 'notrun' to ['0'] failed: '/bin/first' returned 1 instead of one of [0]",
+            "/bin/first]: Triggered 'refresh' from 1 event",
+            "/bin/never]/returns: change from 'notrun' to ['0'] failed: '/bin/never' returned 1 instead of one of [0]",
+            "/bin/never]: Failed to call refresh: '/bin/never' returned 1 instead of one of [0]",
+            "/bin/never]: '/bin/never' returned 1 instead of one of [0]",
+        ]
+    );
+}

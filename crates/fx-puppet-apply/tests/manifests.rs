@@ -118,6 +118,11 @@ fn failures_are_told_in_the_originals_words() {
             "$a = 1\n$a = 2",
             "Error: Evaluation Error: Cannot reassign variable '$a' (line: 2, column: 4)",
         ),
+        // Widths share one limit: each of these is below it.
+        (
+            "$r = sprintf('%9000000d%9000000d', 1, 2)",
+            "Error: Evaluation Error: Error while evaluating a Function Call, failed to allocate memory (line: 1, column: 6)",
+        ),
         ("break()", "Error: break() from context where this is illegal (line: 1)"),
         (
             "class c(Array[Integer] $s) { }\nclass { 'c': s => [1, 'a'] }",

@@ -60,11 +60,18 @@ module Facter
   def self.to_hash = Puppet::Bridge.facts
   def self.list = Puppet::Bridge.facts.keys
   def self.version = "4.3.0"
-  def self.debug(m = nil, &b) = nil
-  def self.debugonce(*) = nil
-  def self.warn(m) = Puppet.warning(m)
-  def self.warnonce(m) = Puppet.warning(m)
-  def self.log_exception(e, m = nil) = Puppet.err(m || e.message)
+  ONCE = []
+  private_constant :ONCE
+  def self.debug(m = nil) = Puppet.debug("Facter: #{block_given? ? yield : m}")
+  def self.debugonce(m) = (__once(:debug, m) { debug(m) })
+  def self.warn(m) = Puppet.warning("Facter: #{m}")
+  def self.warnonce(m) = (__once(:warn, m) { warn(m) })
+  def self.__once(*what)
+    return if ONCE.include?(what)
+    ONCE << what
+    yield
+  end
+  def self.log_exception(e, m = nil) = Puppet.err("Facter: #{m || e.message}")
   def self.debugging? = false
   def self.clear = CACHE.clear
   def self.flush = CACHE.clear

@@ -17,11 +17,22 @@ module Puppet
             def read
               @loaded = Time.now
               real_read.to_s.gsub(/# HEADER.*\n/, "")
+            rescue Puppet::Error
+              raise
+            rescue StandardError => e
+              raise Puppet::Error, "#{__kind} could not read #{@path}: #{e.message}"
             end
             def write(text)
               @synced = Time.now
               real_write(text)
+            rescue Puppet::Error
+              raise
+            rescue StandardError => e
+              message = "#{__kind} could not write #{@path}: #{e.message}"
+              Puppet.log_exception(e, message)
+              raise Puppet::Error, message
             end
+            def __kind = "Puppet::Util::FileType::FileType#{self.class.name.to_s.capitalize}"
           end
           (@filetypes ||= {})[name] = kind
         end

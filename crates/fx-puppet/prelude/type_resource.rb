@@ -200,19 +200,25 @@ module Puppet
       @__is = @__is.to_hash.transform_keys(&:to_sym) if @__is.is_a?(Puppet::Resource)
       rows = []
       e = property(:ensure)
-      if e && e.should && !e.safe_insync?(@__is[:ensure])
-        rows << __row(e)
+      if e && e.should && (why = __out_of_sync(e))
+        rows << __row(e, why)
         return rows
       end
       return rows if @__is[:ensure] == :absent
       properties.each do |p|
         next if p.should.nil?
-        next if p.safe_insync?(@__is[p.class.name])
-        rows << __row(p)
+        why = __out_of_sync(p)
+        rows << __row(p, why) if why
       end
       rows
     end
-    def __row(p)
+    # Nothing where a property is as it should be; else a text, which is not empty where that could not be found out.
+    def __out_of_sync(p)
+      "" unless p.safe_insync?(@__is[p.class.name])
+    rescue StandardError => e
+      e.message.empty? ? e.class.name : e.message
+    end
+    def __row(p, why)
       is = @__is[p.class.name]
       message = begin
         p.change_to_s(is, p.should)
@@ -225,7 +231,7 @@ module Puppet
         ["'#{is}'", "'#{p.should}'"]
       end
       event = (p.event_name || __event_name(p)).to_s
-      [p.class.name.to_s, is.to_s, p.should.to_s, message.to_s, is_text.to_s, should_text.to_s, event]
+      [p.class.name.to_s, is.to_s, p.should.to_s, message.to_s, is_text.to_s, should_text.to_s, event, why]
     end
     def __event_name(p)
       value = p.should

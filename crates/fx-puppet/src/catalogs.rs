@@ -139,6 +139,8 @@ pub fn catalog(
         takes_words: false,
         backup: None,
         custom_facts: false,
+        file_server: None,
+        plugins: None,
         given: request.given.clone(),
         trace: request.trace,
     };

@@ -63,6 +63,10 @@ pub struct Settings {
     pub takes_words: bool,
     /// Keeps old content of files that code of modules changes; nowhere, where not given.
     pub backup: Option<Rc<dyn crate::Backup>>,
+    /// Answers for sources that begin with `puppet:`; the module path does where not given.
+    pub file_server: Option<Rc<dyn crate::FileServer>>,
+    /// A directory with the `lib` and the `facts.d` that a server sent.
+    pub plugins: Option<PathBuf>,
     /// Whether modules and files add facts to those of this machine.
     pub custom_facts: bool,
     /// Facts of the node; those of this machine, found out when first asked for, where not

@@ -21,6 +21,52 @@ pub trait Backup: std::fmt::Debug {
     fn keep(&self, run: Run<'_>, path: &Path, log: &dyn Fn(String)) -> Result<(), String>;
 }
 
+/// Files that a server gives for sources that begin with `puppet:`.
+pub trait FileServer: std::fmt::Debug {
+    /// What a source is; nothing where the server has no such file.
+    fn metadata(&self, source: &str) -> Result<Option<Served>, String>;
+
+    /// What a source is and all that is below it, in the order of their paths; nothing where the
+    /// server has no such directory.
+    fn tree(&self, source: &str, wish: &TreeWish) -> Result<Option<Vec<Served>>, String>;
+
+    /// The content of a file.
+    fn content(&self, source: &str) -> Result<Vec<u8>, String>;
+}
+
+/// How much of a directory is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct TreeWish {
+    /// Levels below it; all where not given.
+    pub levels: Option<u32>,
+    /// Patterns of names to leave out.
+    pub ignored: Vec<String>,
+    /// Links stand for what they point to.
+    pub follows: bool,
+}
+
+/// A file of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// The path below what was asked for; empty for itself.
+    pub path: String,
+    pub kind: ServedKind,
+    /// Its digest, as `{sha256}…`.
+    pub label: String,
+    pub mode: u32,
+    pub owner: u32,
+    pub group: u32,
+}
+
+/// What a file of a server is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServedKind {
+    File,
+    Directory,
+    /// With what it points to.
+    Link(String),
+}
+
 /// A catalog and where it comes from. A copy is another handle of the same.
 #[derive(Clone)]
 pub struct Compiled(Rc<Evaluator>);

@@ -123,6 +123,11 @@ fn of_environment(look: &dyn Look) -> Vec<(String, Value)> {
     look.vars().into_iter().filter_map(fact).collect()
 }
 
+/// Folders with facts in files and programs that every run reads.
+pub fn external_fact_folders() -> Vec<PathBuf> {
+    EXTERNAL.iter().map(PathBuf::from).collect()
+}
+
 /// Facts beyond those of the machine, for Facter itself: those of files and programs in folders,
 /// those that files of Ruby in other folders define, all or only some, and where custom facts are
 /// wanted those of the environment.

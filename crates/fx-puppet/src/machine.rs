@@ -91,6 +91,16 @@ impl Machine {
         self.read.flags.borrow_mut().extend(names);
     }
 
+    /// Looks for modules and what they hold again: plug-ins came since.
+    pub fn forget_modules(&self) {
+        let Read { kinds, modules, listing, libs, ruby_files, .. } = &*self.read;
+        kinds.borrow_mut().clear();
+        modules.borrow_mut().clear();
+        ruby_files.borrow_mut().clear();
+        *listing.borrow_mut() = None;
+        *libs.borrow_mut() = None;
+    }
+
     /// What a driver is given.
     pub fn run(&self) -> Run<'static> {
         self.run

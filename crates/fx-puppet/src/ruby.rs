@@ -207,6 +207,8 @@ impl Evaluator {
                 }
             }
         }
+        // What a server sent is laid out as a module is, and has no name.
+        found.extend(self.settings.plugins.iter().map(|dir| (String::new(), dir.clone())));
         let found = Rc::new(found);
         *self.machine.read.listing.borrow_mut() = Some(Rc::clone(&found));
         found

@@ -101,6 +101,35 @@ impl Rules {
 }
 
 type Watch = Box<dyn FnMut(Line<'_>)>;
+type Follow = Box<dyn Fn(Moment<'_>)>;
+
+/// Which guard decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decider {
+    /// It runs when refreshed only.
+    RefreshOnly,
+    /// A path that is there.
+    Creates,
+    /// A command that must fail.
+    Unless,
+    /// A command that must succeed.
+    OnlyIf,
+}
+
+/// What happens while a command is considered and run, in order.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment<'a> {
+    /// A path is looked for.
+    Looks(&'a std::path::Path),
+    /// A guard is about to run.
+    Asks(&'a Program),
+    /// A guard ended.
+    Answered(Decider, &'a Ended),
+    /// A guard decided against the command.
+    NotNeeded(Decider),
+    /// The command is about to run for this time, of so many at most.
+    Tries(&'a Program, u32, u32),
+}
 
 /// A command with its guards.
 pub struct Exec {
@@ -109,6 +138,7 @@ pub struct Exec {
     /// How the last run of the command ended, with its output.
     pub ended: Option<Ended>,
     watch: Option<Watch>,
+    follow: Option<Follow>,
     /// What the guards answered.
     is_wanted: bool,
 }
@@ -116,7 +146,7 @@ pub struct Exec {
 impl Exec {
     /// A command that should have been run.
     pub fn new(desired: Desired) -> Exec {
-        Exec { desired, ended: None, watch: None, is_wanted: true }
+        Exec { desired, ended: None, watch: None, follow: None, is_wanted: true }
     }
 
     /// Tells each line of output as it comes.
@@ -124,36 +154,59 @@ impl Exec {
         self.watch = Some(Box::new(watch));
     }
 
+    /// Reports each moment as it comes.
+    pub fn follow(&mut self, follow: impl Fn(Moment<'_>) + 'static) {
+        self.follow = Some(Box::new(follow));
+    }
+
+    fn report(&self, moment: Moment<'_>) {
+        if let Some(follow) = &self.follow {
+            follow(moment);
+        }
+    }
+
     /// Whether the guards say that the command is needed.
     pub fn is_needed(&self, host: &dyn Act) -> Result<bool, Failure> {
+        let decider = self.decider(host)?;
+        if let Some(decider) = decider {
+            self.report(Moment::NotNeeded(decider));
+        }
+        Ok(decider.is_none())
+    }
+
+    /// The guard that says that the command is not needed, if one does.
+    fn decider(&self, host: &dyn Act) -> Result<Option<Decider>, Failure> {
         let desired = &self.desired;
         for path in &desired.creates {
+            self.report(Moment::Looks(path));
             if host.stat_opt(path)?.is_some() {
-                return Ok(false);
+                return Ok(Some(Decider::Creates));
             }
         }
         for guard in &desired.unless {
-            if self.holds(host, guard)? {
-                return Ok(false);
+            if self.holds(host, guard, Decider::Unless)? {
+                return Ok(Some(Decider::Unless));
             }
         }
         for guard in &desired.only_if {
-            if !self.holds(host, guard)? {
-                return Ok(false);
+            if !self.holds(host, guard, Decider::OnlyIf)? {
+                return Ok(Some(Decider::OnlyIf));
             }
         }
-        Ok(true)
+        Ok(None)
     }
 
-    fn holds(&self, host: &dyn Act, guard: &Guard) -> Result<bool, Failure> {
+    fn holds(&self, host: &dyn Act, guard: &Guard, kind: Decider) -> Result<bool, Failure> {
         let rules = guard.rules.as_ref().unwrap_or(&self.desired.rules);
         let spec = rules.spec(host, &guard.program)?;
+        self.report(Moment::Asks(&guard.program));
         let ended = match host.run(&spec) {
             Ok(ended) => ended,
             // A guard that cannot be found says no, as a shell's 127 would.
             Err(error) if error.is_not_found() => return Ok(false),
             Err(error) => return Err(error.into()),
         };
+        self.report(Moment::Answered(kind, &ended));
         match ended.exit {
             Exit::TimedOut | Exit::Cancelled => Err(self.explain(&spec, &ended)),
             exit => Ok(exit.success()),
@@ -192,6 +245,7 @@ impl Exec {
         let spec = self.desired.rules.spec(host, program)?;
         let tries = self.desired.tries.max(1);
         for number in 1..=tries {
+            self.report(Moment::Tries(program, number, tries));
             let mut ignore = |_: Line<'_>| {};
             let on_line: &mut dyn FnMut(Line<'_>) = match &mut self.watch {
                 Some(watch) => watch,
@@ -235,6 +289,9 @@ impl Resource for Exec {
     }
 
     fn ask_guards(&mut self, act: &dyn Act) -> Result<(), Failure> {
+        if self.desired.refresh_only {
+            self.report(Moment::NotNeeded(Decider::RefreshOnly));
+        }
         self.is_wanted = self.desired.refresh_only || self.is_needed(act)?;
         Ok(())
     }

@@ -320,6 +320,8 @@ pub struct Code {
     pub file: u32,
     pub pos: u32,
     pub end_pos: u32,
+    /// How many blocks deep it is in its method or file.
+    pub level: u32,
 }
 
 /// A method definition.

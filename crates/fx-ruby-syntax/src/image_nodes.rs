@@ -187,6 +187,7 @@ impl Store for Code {
         self.name.put(w);
         self.pos.put(w);
         self.end_pos.put(w);
+        self.level.put(w);
         self.nstack.put(w);
         self.env_names.put(w);
         self.copies.put(w);
@@ -198,12 +199,14 @@ impl Store for Code {
         let name = Store::get(r);
         let pos = Store::get(r);
         let end_pos = Store::get(r);
+        let level = Store::get(r);
         let nstack = Store::get(r);
         let env_names = Store::get(r);
         let copies = Store::get(r);
         let params = Store::get(r);
         let body = get_body(kind, pos, r);
-        Code { kind, name, params, body, nstack, env_names, copies, file: r.file(), pos, end_pos }
+        let file = r.file();
+        Code { kind, name, params, body, nstack, env_names, copies, file, pos, end_pos, level }
     }
 }
 

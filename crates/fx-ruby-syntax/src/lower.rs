@@ -397,6 +397,8 @@ impl Lower<'_> {
         end_pos: u32,
     ) -> &'static Code {
         let scope = self.scopes.pop().expect("every opened scope is closed once");
+        let around = self.scopes.iter().rev().take_while(|scope| scope.block).count() as u32;
+        let level = if scope.block { around + 1 } else { 0 };
         leak(Code {
             kind,
             name,
@@ -408,6 +410,7 @@ impl Lower<'_> {
             file: self.file,
             pos,
             end_pos,
+            level,
         })
     }
 

@@ -2,12 +2,18 @@ class Array
   def self.__to_int(v)
     return v if Integer === v
     raise TypeError, "no implicit conversion from nil to integer" if v.nil?
-    raise TypeError, "no implicit conversion of #{v == true || v == false ? v : v.class} into Integer" unless v.respond_to?(:to_int)
+    unless v.respond_to?(:to_int)
+      raise TypeError, "no implicit conversion of #{v == true || v == false ? v : v.class} into Integer"
+    end
     r = v.to_int
     raise TypeError, "can't convert #{v.class} to Integer (#{v.class}#to_int gives #{r.class})" unless Integer === r
     r
   end
-  def __bang(new) = (raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?; replace(new); self)
+  def __bang(new)
+    raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
+    replace(new)
+    self
+  end
   private :__bang
   def __map!(&b)
     return to_enum(:map!).__set_size(size) unless b
@@ -155,7 +161,8 @@ class Array
   end
   def __zip(*others)
     lists = others.map do |o|
-      Array.try_convert(o) || (o.respond_to?(:each) ? o.to_enum(:each).first(size) : raise(TypeError, "wrong argument type #{o.class} (must respond to :each)"))
+      Array.try_convert(o) || (o.respond_to?(:each) ? o.to_enum(:each).first(size) :
+        raise(TypeError, "wrong argument type #{o.class} (must respond to :each)"))
     end
     r = []
     each_with_index { |v, i| r << [v, *lists.map { |l| l[i] }] }
@@ -164,7 +171,9 @@ class Array
     nil
   end
   def product(*lists)
-    lists = lists.map { |l| Array.try_convert(l) || raise(TypeError, "no implicit conversion of #{l.class} into Array") }
+    lists = lists.map do |l|
+      Array.try_convert(l) || raise(TypeError, "no implicit conversion of #{l.class} into Array")
+    end
     total = lists.inject(size) { |a, l| a * l.size }
     raise RangeError, "too big to product" if total > 100_000_000
     r = map { |v| [v] }
@@ -175,7 +184,10 @@ class Array
   end
   def combination(n)
     n = Array.__to_int(n)
-    return to_enum(:combination, n).__set_size(n < 0 || n > size ? 0 : (0...n).inject(1) { |a, i| a * (size - i) / (i + 1) }) unless block_given?
+    unless block_given?
+      ways = n < 0 || n > size ? 0 : (0...n).inject(1) { |a, i| a * (size - i) / (i + 1) }
+      return to_enum(:combination, n).__set_size(ways)
+    end
     return self if n < 0 || n > size
     a = dup
     idx = (0...n).to_a
@@ -272,7 +284,9 @@ class Array
     found
   end
   def cycle(n = nil)
-    return to_enum(:cycle, n).__set_size(n ? [Array.__to_int(n) * size, 0].max : (empty? ? 0 : Float::INFINITY)) unless block_given?
+    unless block_given?
+      return to_enum(:cycle, n).__set_size(n ? [Array.__to_int(n) * size, 0].max : (empty? ? 0 : Float::INFINITY))
+    end
     unless n.nil?
       i = Array.__to_int(n)
       while i > 0 && !empty?
@@ -363,5 +377,6 @@ class Array
     list.each_with_index { |v, i| r << v if i % s.abs == 0 }
     r
   end
-  private :__count, :__take_while, :__flat_map, :__filter_map, :__to_h, :__fetch, :__map!, :__min, :__max, :__zip, :__pair
+  private :__count, :__take_while, :__flat_map, :__filter_map, :__to_h, :__fetch, :__map!, :__min, :__max, :__zip,
+    :__pair
 end

@@ -2,7 +2,8 @@ module Comparable
   def __cmp(other)
     r = (self <=> other)
     if nil == r
-      shown = (nil == other || true == other || false == other || Integer === other || Float === other) ? other.inspect : other.class
+      plain = nil == other || true == other || false == other || Integer === other || Float === other
+      shown = plain ? other.inspect : other.class
       raise ArgumentError, "comparison of #{self.class} with #{shown} failed"
     end
     r
@@ -19,7 +20,9 @@ module Comparable
       raise ArgumentError, "cannot clamp with an exclusive range" if min.exclude_end? && !min.end.nil?
       min, max = min.begin, min.end
     end
-    raise ArgumentError, "min argument must be less than or equal to max argument" if !min.nil? && !max.nil? && Comparable.instance_method(:__cmp).bind_call(min, max) > 0
+    if !min.nil? && !max.nil? && Comparable.instance_method(:__cmp).bind_call(min, max) > 0
+      raise ArgumentError, "min argument must be less than or equal to max argument"
+    end
     return min if !min.nil? && __cmp(min) < 0
     return max if !max.nil? && __cmp(max) > 0
     self

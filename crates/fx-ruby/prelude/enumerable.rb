@@ -33,19 +33,20 @@ module Enumerable
   def __map = __enum(:map) { __esize }
   def __collect = __enum(:collect) { __esize }
   def flat_map
-    return __enum(:flat_map) { __esize } unless block_given?
+    return __enum(__callee__) { __esize } unless block_given?
     r = []
     each { |*v| x = yield(*v); (a = Array.try_convert(x)) ? r.concat(a) : r << x }
     r
   end
-  def collect_concat(&b) = b ? flat_map(&b) : __enum(:collect_concat) { __esize }
+  alias collect_concat flat_map
   def select
-    return __enum(:select) { __esize } unless block_given?
+    return __enum(__callee__) { __esize } unless block_given?
     r = []
     __each { |v| r << v if yield(v) }
     r
   end
-  def filter(&b) = b ? select(&b) : __enum(:filter) { __esize }
+  alias filter select
+  alias find_all select
   def filter_map
     return __enum(:filter_map) { __esize } unless block_given?
     r = []
@@ -98,7 +99,6 @@ module Enumerable
     end
     nil
   end
-  def find_all(&b) = b ? select(&b) : __enum(:find_all) { __esize }
   def first(*n)
     if n.empty?
       __each { |v| return v }
@@ -122,7 +122,7 @@ module Enumerable
   def take_while
     return __enum(:take_while) { nil } unless block_given?
     r = []
-    __each { |v| break unless yield(v); r << v }
+    each { |*v| break unless yield(*v); r << (v.size <= 1 ? v[0] : v) }
     r
   end
   def drop(n)
@@ -143,7 +143,7 @@ module Enumerable
     __each { |v| return true if v == x }
     false
   end
-  def member?(x) = include?(x)
+  alias member? include?
   def __all?(*p)
     __pattern(p, block_given?) unless p.empty?
     if !p.empty? then __each { |v| return false unless p[0] === v }
@@ -231,7 +231,9 @@ module Enumerable
   end
   def __order(a, b, blk)
     r = blk ? blk.call(a, b) : (a <=> b)
-    raise ArgumentError, "comparison of #{a.class} with #{b.nil? || Numeric === b ? b.inspect : b.class} failed" if r.nil?
+    if r.nil?
+      raise ArgumentError, "comparison of #{a.class} with #{b.nil? || Numeric === b ? b.inspect : b.class} failed"
+    end
     r
   end
   private :__order
@@ -241,7 +243,10 @@ module Enumerable
     return sort_by { |v| yield v }.take(n[0]) unless n.empty? || n[0].nil?
     m = mk = nil
     first = true
-    __each { |v| k = yield(v); if first then m, mk, first = v, k, false elsif __order(k, mk, nil) < 0 then m, mk = v, k end }
+    __each do |v|
+      k = yield(v)
+      if first then m, mk, first = v, k, false elsif __order(k, mk, nil) < 0 then m, mk = v, k end
+    end
     m
   end
   def __max_by(*n)
@@ -249,7 +254,10 @@ module Enumerable
     return sort_by { |v| yield v }.reverse.take(n[0]) unless n.empty? || n[0].nil?
     m = mk = nil
     first = true
-    __each { |v| k = yield(v); if first then m, mk, first = v, k, false elsif __order(k, mk, nil) > 0 then m, mk = v, k end }
+    __each do |v|
+      k = yield(v)
+      if first then m, mk, first = v, k, false elsif __order(k, mk, nil) > 0 then m, mk = v, k end
+    end
     m
   end
   def minmax_by(&b)
@@ -276,7 +284,11 @@ module Enumerable
   def tally(hash = nil)
     h = hash ? Hash.try_convert(hash) || raise(TypeError, "no implicit conversion of #{hash.class} into Hash") : {}
     raise FrozenError.new("can't modify frozen Hash: #{h.inspect}", receiver: h) if h.frozen?
-    __each { |v| c = h.fetch(v, 0); raise TypeError, "wrong argument type #{c.class} (expected Integer)" unless Integer === c; h[v] = c + 1 }
+    __each do |v|
+      c = h.fetch(v, 0)
+      raise TypeError, "wrong argument type #{c.class} (expected Integer)" unless Integer === c
+      h[v] = c + 1
+    end
     h
   end
   def uniq(&b) = to_a.uniq(&b)
@@ -300,7 +312,9 @@ module Enumerable
     self
   end
   def cycle(n = nil)
-    return __enum(:cycle, n) { s = __esize; s && (n ? [n * s, 0].max : (s == 0 ? 0 : Float::INFINITY)) } unless block_given?
+    unless block_given?
+      return __enum(:cycle, n) { s = __esize; s && (n ? [n * s, 0].max : (s == 0 ? 0 : Float::INFINITY)) }
+    end
     if n
       n = Array.__to_int(n)
       return nil if n <= 0
@@ -397,7 +411,8 @@ module Enumerable
     __each { |v| r << (block_given? ? yield(v) : v) unless pat === v }
     r
   end
-  private :__map, :__collect, :__inject, :__each_slice, :__each_cons, :__each_with_object, :__partition, :__group_by, :__any?, :__all?, :__none?, :__find, :__detect, :__min_by, :__max_by, :__reduce
+  private :__map, :__collect, :__inject, :__each_slice, :__each_cons, :__each_with_object, :__partition, :__group_by,
+    :__any?, :__all?, :__none?, :__find, :__detect, :__min_by, :__max_by, :__reduce
   def lazy
     src = self
     l = Enumerator::Lazy.new(src, __esize) { |y, *v| y.yield(*v) }

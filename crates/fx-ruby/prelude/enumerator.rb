@@ -40,21 +40,25 @@ class Enumerator
     with_index(0, &b)
   end
   def with_object(memo)
-    return to_enum(:with_object, memo).__set_size(size) unless block_given?
+    return to_enum(__callee__, memo).__set_size(size) unless block_given?
     each { |*v| yield((v.size <= 1 ? v[0] : v), memo) }
     memo
   end
-  def each_with_object(memo, &b) = b ? with_object(memo, &b) : to_enum(:each_with_object, memo).__set_size(size)
+  alias each_with_object with_object
   def +(o) = Chain.new(self, o)
   class Chain < Enumerator
     def initialize(*e)
-      @__enums = e
+      raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
+      @__enums, @__begun = e, 0
       __init(self, :__run)
     end
-    def __run(*a, &b) = (@__enums.each { |x| x.each(*a, &b) }; self)
+    def __run(*a, &b) = each(*a, &b)
     def each(*a, &b)
       return a.empty? ? self : to_enum(:each, *a) unless b
-      @__enums.each { |x| x.each(*a, &b) }
+      @__enums.each_with_index do |x, i|
+        @__begun = i + 1
+        x.each(*a, &b)
+      end
       self
     end
     def size
@@ -62,8 +66,15 @@ class Enumerator
       @__enums.each { |e| s = e.size; return s if s.nil? || (Float === s && s.infinite?); t += s }
       t
     end
-    def rewind = (@__enums.reverse_each { |e| e.rewind if e.respond_to?(:rewind) }; self)
-    def inspect = "#<Enumerator::Chain: [#{@__enums.map(&:inspect).join(", ")}]>"
+    def rewind
+      @__enums.first(@__begun).reverse_each { |e| e.rewind if e.respond_to?(:rewind) }
+      @__begun = 0
+      self
+    end
+    def inspect
+      return "#<Enumerator::Chain: uninitialized>" unless @__enums
+      "#<Enumerator::Chain: [#{@__enums.map(&:inspect).join(", ")}]>"
+    end
     def +(o) = Chain.new(self, o)
   end
   class ArithmeticSequence < Enumerator
@@ -109,21 +120,28 @@ class Enumerator
       k + 1
     end
     def first(*n)
-      return (size == 0 ? nil : (@begin.is_a?(Float) || @step.is_a?(Float) || @end.is_a?(Float) ? @begin.to_f : @begin)) if n.empty?
+      if n.empty?
+        return nil if size == 0
+        return [@begin, @step, @end].any?(Float) ? @begin.to_f : @begin
+      end
       super
     end
     def last(*n)
       raise RangeError, "cannot get the last element of endless arithmetic sequence" if @end.nil?
       n.empty? ? to_a.last : to_a.last(*n)
     end
-    def ==(o) = ArithmeticSequence === o && @begin == o.begin && @end == o.end && @step == o.step && @excl == o.exclude_end?
+    def ==(o)
+      ArithmeticSequence === o && @begin == o.begin && @end == o.end && @step == o.step && @excl == o.exclude_end?
+    end
     def eql?(o) = self == o
     def ===(o) = self == o
     def hash = [@begin, @end, @step, @excl].hash
     def inspect
       if @num
         b, e, s, kw = @num
-        args = kw ? [("by: #{s.inspect}" if s), ("to: #{e.inspect}" if e)].compact : [e.nil? && s.nil? ? nil : e.inspect, s&.inspect].compact
+        args = if kw then [("by: #{s.inspect}" if s), ("to: #{e.inspect}" if e)].compact
+               else [e.nil? && s.nil? ? nil : e.inspect, s&.inspect].compact
+               end
         return "(#{b.inspect}.step#{args.empty? ? "" : "(#{args.join(", ")})"})"
       end
       @shown ? "((#{@range.inspect}).#{@named || "step"}(#{@shown.inspect}))" : "((#{@range.inspect}).step)"
@@ -146,7 +164,9 @@ class Enumerator
       self
     end
     def __chain(size = nil, &b) = Lazy.new(self, size, &b)
-    private :__chain
+    # A chain that keeps something from one value to the next: the block makes it for each walk.
+    def __walk(size = nil, &walk) = Lazy.new(Enumerator.new(&walk), size) { |y, *v| y.yield(*v) }
+    private :__chain, :__walk
     def size = @__size.respond_to?(:call) ? @__size.call : @__size
     def lazy = self
     def force(*a) = to_a(*a)
@@ -169,14 +189,20 @@ class Enumerator
     def filter_map(&f) = __chain { |y, *v| r = f.call(*v); y << r if r }
     def flat_map(&f)
       raise ArgumentError, "tried to call lazy flat_map without a block" unless f
-      __chain { |y, *v| r = f.call(*v); Array === r || (r.respond_to?(:force) && r.respond_to?(:each)) ? r.each { |x| y << x } : y << r }
+      __chain do |y, *v|
+        r = f.call(*v)
+        Array === r || (r.respond_to?(:force) && r.respond_to?(:each)) ? r.each { |x| y << x } : y << r
+      end
     end
     alias collect_concat flat_map
     def take(n)
       n = Array.__to_int(n)
       raise ArgumentError, "attempt to take negative size" if n < 0
       src = self
-      Lazy.new(Enumerator.new { |y| i = 0; src.each { |*v| y << (v.size <= 1 ? v[0] : v); i += 1; break if i >= n } if n > 0 }, size ? [n, size].min : nil) { |y, *v| y.yield(*v) }
+      __walk(size ? [n, size].min : nil) do |y|
+        i = 0
+        src.each { |*v| y << (v.size <= 1 ? v[0] : v); i += 1; break if i >= n } if n > 0
+      end
     end
     def first(*a)
       return take(a[0]).to_a unless a.empty?
@@ -186,36 +212,66 @@ class Enumerator
     def take_while(&f)
       raise ArgumentError, "tried to call lazy take_while without a block" unless f
       src = self
-      Lazy.new(Enumerator.new { |y| src.each { |*v| break unless f.call(*v); y << (v.size <= 1 ? v[0] : v) } }) { |y, *v| y.yield(*v) }
+      __walk { |y| src.each { |*v| break unless f.call(*v); y << (v.size <= 1 ? v[0] : v) } }
     end
     def drop(n)
       n = Array.__to_int(n)
       raise ArgumentError, "attempt to drop negative size" if n < 0
       src = self
-      Lazy.new(Enumerator.new { |y| i = 0; src.each { |*v| y.yield(*v) if (i += 1) > n } }, size && [size - n, 0].max) { |y, *v| y.yield(*v) }
+      __walk(size && [size - n, 0].max) do |y|
+        i = 0
+        src.each { |*v| y.yield(*v) if (i += 1) > n }
+      end
     end
     def drop_while(&f)
       raise ArgumentError, "tried to call lazy drop_while without a block" unless f
       src = self
-      Lazy.new(Enumerator.new { |y| go = false; src.each { |*v| go ||= !f.call(*v); y << (v.size <= 1 ? v[0] : v) if go } }) { |y, *v| y.yield(*v) }
+      __walk do |y|
+        go = false
+        src.each { |*v| go ||= !f.call(*v); y << (v.size <= 1 ? v[0] : v) if go }
+      end
     end
     def grep(pat, &f) = __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << (f ? f.call(x) : x) if pat === x }
     def grep_v(pat, &f) = __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << (f ? f.call(x) : x) unless pat === x }
     def compact = __chain { |y, *v| x = v.size <= 1 ? v[0] : v; y << x unless x.nil? }
     def uniq(&f)
       src = self
-      Lazy.new(Enumerator.new { |y| seen = {}; src.each { |*v| x = v.size <= 1 ? v[0] : v; k = f ? f.call(x) : x; unless seen.key?(k) then seen[k] = true; y << x end } }) { |y, *v| y.yield(*v) }
+      __walk do |y|
+        seen = {}
+        src.each do |*v|
+          x = v.size <= 1 ? v[0] : v
+          k = f ? f.call(x) : x
+          next if seen.key?(k)
+          seen[k] = true
+          y << x
+        end
+      end
     end
     def zip(*o, &b)
       return super if b
-      o.each { |x| raise TypeError, "wrong argument type #{x.class} (must respond to :each)" unless x.respond_to?(:each) }
+      o.each do |x|
+        raise TypeError, "wrong argument type #{x.class} (must respond to :each)" unless x.respond_to?(:each)
+      end
       src = self
-      Lazy.new(Enumerator.new { |y| es = o.map { |x| x.each_entry }; src.each { |*v| y << [v.size <= 1 ? v[0] : v, *es.map { |e| begin; e.next; rescue StopIteration; nil; end }] } }, size) { |y, *v| y.yield(*v) }
+      __walk(size) do |y|
+        others = o.map(&:each_entry)
+        src.each do |*v|
+          y << [v.size <= 1 ? v[0] : v, *others.map { |e| begin; e.next; rescue StopIteration; nil; end }]
+        end
+      end
     end
     def with_index(off = 0, &f)
       off = off.nil? ? 0 : Array.__to_int(off)
       src = self
-      Lazy.new(Enumerator.new { |y| i = off - 1; src.each { |*v| x = v.size <= 1 ? v[0] : v; i += 1; if f then f.call(x, i); y << x else y << [x, i] end } }, size) { |y, *v| y.yield(*v) }
+      __walk(size) do |y|
+        i = off - 1
+        src.each do |*v|
+          x = v.size <= 1 ? v[0] : v
+          i += 1
+          f&.call(x, i)
+          y << (f ? x : [x, i])
+        end
+      end
     end
     def each_with_index(&f) = with_index(0, &f)
     def slice_when(&b) = super.lazy
@@ -223,8 +279,11 @@ class Enumerator
     def slice_before(*a, &b) = super.lazy
     def slice_after(*a, &b) = super.lazy
     def chunk(&b) = super.lazy
-    def inspect = "#<Enumerator::Lazy: #{@__src.inspect}>"
-    def to_enum(m = :each, *a, &b) = (s = self; Lazy.new(Enumerator.new { |y| s.__send__(m, *a) { |*v| y.yield(*v) } }, b && -> { s.instance_exec(*a, &b) }) { |y, *v| y.yield(*v) })
+    def inspect = "#<Enumerator::Lazy: #{@__b ? @__src.inspect : "uninitialized"}>"
+    def to_enum(m = :each, *a, &b)
+      s = self
+      __walk(b && -> { s.instance_exec(*a, &b) }) { |y| s.__send__(m, *a) { |*v| y.yield(*v) } }
+    end
     alias enum_for to_enum
   end
 end

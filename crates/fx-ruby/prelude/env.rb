@@ -42,8 +42,12 @@ class << ENV
   def to_a = __pairs
   def to_hash = __pairs.to_h
   def to_h(&b) = b ? to_hash.to_h(&b) : to_hash
-  def each(&b) = b ? (__pairs.each { |k, v| b.call([k, v]) }; self) : to_enum(:each).__set_size(size)
-  def each_pair(&b) = b ? each(&b) : to_enum(:each_pair).__set_size(size)
+  def each(&b)
+    return to_enum(__callee__).__set_size(size) unless b
+    __pairs.each { |k, v| b.call([k, v]) }
+    self
+  end
+  alias each_pair each
   def each_key(&b) = b ? (keys.each(&b); self) : to_enum(:each_key).__set_size(size)
   def each_value(&b) = b ? (values.each(&b); self) : to_enum(:each_value).__set_size(size)
   def size = __pairs.size
@@ -53,18 +57,21 @@ class << ENV
   def except(*ks) = to_hash.except(*ks)
   def values_at(*ks) = ks.map { |k| self[k] }
   def assoc(k) = (k = __k(k); v = __get(k); v && [k, v])
-  def rassoc(v) = String === v || v.respond_to?(:to_str) ? __pairs.find { |_, x| x == v.to_str } : nil
+  def rassoc(v)
+    v = v.to_str unless String === v || !v.respond_to?(:to_str)
+    String === v ? __pairs.find { |_, x| x == v } : nil
+  end
   def invert = to_hash.invert
-  def select(&b) = b ? to_hash.select(&b) : to_enum(:select).__set_size(size)
-  def filter(&b) = b ? to_hash.select(&b) : to_enum(:filter).__set_size(size)
+  def select(&b) = b ? to_hash.select(&b) : to_enum(__callee__).__set_size(size)
+  alias filter select
   def reject(&b) = b ? to_hash.reject(&b) : to_enum(:reject).__set_size(size)
   def select!(&b)
-    return to_enum(:select!).__set_size(size) unless b
+    return to_enum(__callee__).__set_size(size) unless b
     n = size
     __pairs.each { |k, v| __put(k, nil) unless b.call(k, v) }
     n == size ? nil : self
   end
-  def filter!(&b) = b ? select!(&b) : to_enum(:filter!).__set_size(size)
+  alias filter! select!
   def keep_if(&b) = b ? (select!(&b); self) : to_enum(:keep_if).__set_size(size)
   def reject!(&b)
     return to_enum(:reject!).__set_size(size) unless b
@@ -75,7 +82,7 @@ class << ENV
   def delete_if(&b) = b ? (reject!(&b); self) : to_enum(:delete_if).__set_size(size)
   def clear = (keys.each { |k| __put(k, nil) }; self)
   def replace(h)
-    h = h.to_hash
+    h = Hash.__convert(h)
     h.each { |k, v| __k(k); __k(v) }
     (keys - h.keys).each { |k| __put(k, nil) }
     h.each { |k, v| self[k] = v }

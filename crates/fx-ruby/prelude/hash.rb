@@ -1,4 +1,7 @@
 class Hash
+  def self.__convert(v)
+    try_convert(v) || raise(TypeError, "no implicit conversion of #{v.nil? ? "nil" : v.class} into Hash")
+  end
   def self.[](*args)
     h = allocate
     if args.size == 1
@@ -9,7 +12,10 @@ class Hash
       if (a = Array.try_convert(args[0]))
         a.each do |e|
           p = Array.try_convert(e)
-          raise ArgumentError, "wrong element type #{e.nil? || true == e || false == e ? e.inspect : e.class} at #{a.index { |x| x.equal?(e) }} (expected array)" unless p
+          unless p
+            shown = e.nil? || true == e || false == e ? e.inspect : e.class
+            raise ArgumentError, "wrong element type #{shown} at #{a.index { |x| x.equal?(e) }} (expected array)"
+          end
           raise ArgumentError, "invalid number of elements (#{p.size} for 1..2)" unless p.size == 1 || p.size == 2
           h[p[0]] = p[1]
         end
@@ -138,12 +144,12 @@ class Hash
     each { |k, v| n += 1 if b.call([k, v]) }
     n
   end
-  def find(*a)
-    return to_enum(:find) unless block_given?
+  def find(none = nil)
+    return to_enum(__callee__, *none) unless block_given?
     each { |k, v| return [k, v] if yield([k, v]) }
-    nil
+    none&.call
   end
-  def detect(&b) = find(&b)
+  alias detect find
   def find_all(&b)
     return to_enum(:find_all) unless b
     r = []

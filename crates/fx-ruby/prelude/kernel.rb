@@ -38,6 +38,18 @@ module Kernel
     exit($?.exitstatus || 1)
   end
   def trap(sig, cmd = nil, &block) = Signal.trap(sig, cmd, &block)
+  def trace_var(name, command = nil, &block)
+    hook = block || command
+    raise ArgumentError, "tried to create Proc object without a block" if hook.nil? && !block
+    hook = TOPLEVEL_BINDING.then { |b| ->(*) { b.eval(command) } } if String === hook
+    (__traced[name.to_sym] ||= []).unshift(hook)
+    nil
+  end
+  def untrace_var(name, command = nil)
+    list = __traced[name.to_sym] || []
+    return __traced.delete(name.to_sym) || [] unless command
+    list.delete(command) ? [command] : nil
+  end
   def test(c, f, g = nil)
     case c.is_a?(String) ? c : c.chr
     when "f" then File.file?(f)
@@ -71,7 +83,9 @@ module Kernel
     end
   end
   def open(path, *rest, **kw, &block)
-    return block ? block.call(path.to_open(*rest, **kw)) : path.to_open(*rest, **kw) if !path.is_a?(String) && path.respond_to?(:to_open)
+    if !path.is_a?(String) && path.respond_to?(:to_open)
+      return block ? block.call(path.to_open(*rest, **kw)) : path.to_open(*rest, **kw)
+    end
     p = File.__p(path)
     return IO.popen(p[1..], *rest, &block) if p.start_with?("|")
     File.open(path, *rest, **kw, &block)
@@ -79,15 +93,30 @@ module Kernel
   def readlines(*a) = $stdin.readlines(*a)
   def readline(*a) = $stdin.readline(*a)
   def select(r, w = nil, e = nil, t = nil) = IO.select(r, w, e, t)
-  def gem(*) = true
+  # Where gems are not looked for, what ships stands for them.
+  def gem(name, *wanted) = __gems? ? Gem.__require(name.to_s, wanted) : true
+  # `ruby -n`: the line that was read last is what these are about.
+  def __line_mode
+    %i[chomp chop sub gsub].each do |name|
+      Kernel.module_eval do
+        define_method(name) { |*args, &block| $_ = $_.__send__(name, *args, &block) }
+        module_function name
+      end
+    end
+  end
   def Rational(a, b = 1, exception: true) = Rational.__convert(a, b, exception)
   def Complex(a, b = Complex.__none, exception: true) = Complex.__convert(a, b, exception)
-  def Pathname(p) = (require "pathname"; Pathname.new(p))
+  def Pathname(p) = (require "pathname"; Pathname === p ? p : Pathname.new(p))
   def BigDecimal(*a, **k) = (require "bigdecimal"; BigDecimal.__new(*a, **k))
   def URI(s) = (require "uri"; URI.__of(s))
-  private :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline, :select, :gem, :Rational, :Complex, :Pathname, :BigDecimal, :URI
+  private :trace_var, :untrace_var, :pp, :`, :system, :spawn, :exec, :trap, :test, :open, :readlines, :readline,
+      :select, :gem, :Rational,
+    :Complex, :Pathname, :BigDecimal, :URI
   class << self
-    %i[` system spawn exec trap test open readlines readline select gem Rational Complex pp].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }
+    %i[
+      trace_var untrace_var ` system spawn exec trap test open readlines readline select gem Rational Complex
+      Pathname pp
+    ].each { |m| define_method(m) { |*a, **k, &b| Object.new.__send__(m, *a, **k, &b) } }
   end
 end
 class Thread

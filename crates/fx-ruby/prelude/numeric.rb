@@ -46,7 +46,9 @@ class Numeric
   end
   def quo(o)
     r = to_r
-    raise TypeError, "can't convert #{self.class} to Rational (#{self.class}#to_r gives #{r.class})" unless Rational === r
+    unless Rational === r
+      raise TypeError, "can't convert #{self.class} to Rational (#{self.class}#to_r gives #{r.class})"
+    end
     r / o
   end
   def fdiv(o) = to_f / o
@@ -67,7 +69,8 @@ class Numeric
     step = 1 if step.nil?
     unless b
       if Numeric === step
-        return Enumerator::ArithmeticSequence.__make(self, limit, step, false, nil, nil, [self, (nolimit && noto) ? nil : limit, (nostep && noby) ? nil : step, !noby || !noto])
+        shown = [self, (nolimit && noto) ? nil : limit, (nostep && noby) ? nil : step, !noby || !noto]
+        return Enumerator::ArithmeticSequence.__make(self, limit, step, false, nil, nil, shown)
       end
       from = self
       return to_enum(:step, limit, step) do
@@ -75,7 +78,9 @@ class Numeric
         from.step(limit, step).size
       end
     end
-    raise ArgumentError, "comparison of #{step.class} with 0 failed" unless Numeric === step || (step.respond_to?(:coerce))
+    unless Numeric === step || (step.respond_to?(:coerce))
+      raise ArgumentError, "comparison of #{step.class} with 0 failed"
+    end
     if Float === self || Float === limit || Float === step
       Float.__each_step(to_f, limit&.to_f, step.to_f, false, &b)
       return self

@@ -25,7 +25,11 @@ module Process
     def inspect = "#<Process::Status: #{self}>"
   end
   class << self
-    def __str(c) = String === c ? c : (c.respond_to?(:to_str) ? c.to_str : raise(TypeError, "no implicit conversion of #{c.nil? ? "nil" : c.class} into String"))
+    def __str(c)
+      return c if String === c
+      return c.to_str if c.respond_to?(:to_str)
+      raise TypeError, "no implicit conversion of #{c.nil? ? "nil" : c.class} into String"
+    end
     def __status(r)
       s = Status.new(r[4], r[2], r[3])
       $__status = s
@@ -47,7 +51,8 @@ module Process
     def times = Tms.new(__mono / 1e9, 0.0, 0.0, 0.0)
     def ppid = 1
     def kill(sig, *pids)
-      n = Integer === sig ? sig : (Signal.list[sig.to_s.sub(/\ASIG/, "")] || raise(ArgumentError, "unsupported signal `SIG#{sig.to_s.sub(/\ASIG/, "")}'"))
+      name = sig.to_s.sub(/\ASIG/, "")
+      n = Integer === sig ? sig : Signal.list[name] || raise(ArgumentError, "unsupported signal `SIG#{name}'")
       pids.each { |p| p == pid && n > 0 ? Signal.__self(n) : __signal(p, n) }
       pids.size
     end
@@ -56,10 +61,15 @@ module Process
       env = args.first.respond_to?(:to_hash) ? args.shift.to_hash : nil
       opts = args.pop.to_hash.merge(opts) if Hash === args.last
       env = ENV.to_h { |k, _| [k, nil] }.merge(env || {}) if opts[:unsetenv_others]
-      cmd = args.size == 1 && !(Array === args[0]) ? __str(args[0]) : args.map { |a| Array === a ? a[0].to_str : __str(a) }
+      cmd = args.size == 1 && !(Array === args[0]) ? __str(args[0]) : args.map do |a|
+        Array === a ? a[0].to_str : __str(a)
+      end
       to = { 0 => nil, 1 => $stdout, 2 => $stderr }
       opts.each do |from, into|
-        [from].flatten.each { |f| n = { in: 0, out: 1, err: 2 }[f] || (IO === f ? f.fileno : f); to[n] = into if to.key?(n) }
+        [from].flatten.each do |f|
+          n = { in: 0, out: 1, err: 2 }[f] || (IO === f ? f.fileno : f)
+          to[n] = into if to.key?(n)
+        end
       end
       merge = [[:child, :out], :out, 1].include?(to[2]) || to[1].equal?(to[2]) && String === to[1]
       r = __run(cmd, env, opts[:chdir] && File.__p(opts[:chdir]), __input(to[0]), merge)
@@ -79,7 +89,8 @@ module Process
     def __deliver(text, to)
       case to
       when :close, [:child, :out], :out, 1, [:child, :err], :err, 2 then nil
-      when String, Array then File.open(*(Array === to ? (to.size > 1 ? to : [*to, "r"]) : [to, "w"])) { |f| f.write(text) }
+      when String, Array
+        File.open(*(Array === to ? (to.size > 1 ? to : [*to, "r"]) : [to, "w"])) { |f| f.write(text) }
       when Integer then IO.for_fd(to, "w", autoclose: false).write(text)
       else to.write(text) unless text.empty?
       end
@@ -99,7 +110,9 @@ module Process
     alias waitpid2 wait2
     def waitall = (@__ended || {}).keys.map { |pid| wait2(pid) }
     def detach(pid) = Thread.new { wait(pid); $? }.tap { |t| t.define_singleton_method(:pid) { pid } }
-    def fork(*) = raise(NotImplementedError, "fork() is not supported by this runtime: it runs in one thread of one process")
+    def fork(*)
+      raise(NotImplementedError, "fork() is not supported by this runtime: it runs in one thread of one process")
+    end
     def daemon(*) = raise(NotImplementedError, "daemon() is not supported by this runtime")
     def last_status = $?
     def groups = [egid]
@@ -118,7 +131,14 @@ end
 alias $? $__status
 alias $CHILD_STATUS $__status
 module Signal
-  LIST = { "EXIT" => 0, "HUP" => 1, "INT" => 2, "QUIT" => 3, "ILL" => 4, "TRAP" => 5, "ABRT" => 6, "IOT" => 6, "BUS" => 7, "FPE" => 8, "KILL" => 9, "USR1" => 10, "SEGV" => 11, "USR2" => 12, "PIPE" => 13, "ALRM" => 14, "TERM" => 15, "CHLD" => 17, "CLD" => 17, "CONT" => 18, "STOP" => 19, "TSTP" => 20, "TTIN" => 21, "TTOU" => 22, "URG" => 23, "XCPU" => 24, "XFSZ" => 25, "VTALRM" => 26, "PROF" => 27, "WINCH" => 28, "IO" => 29, "POLL" => 29, "PWR" => 30, "SYS" => 31 }
+  LIST = {
+    "EXIT" => 0, "HUP" => 1, "INT" => 2, "QUIT" => 3, "ILL" => 4, "TRAP" => 5, "ABRT" => 6,
+    "IOT" => 6, "BUS" => 7, "FPE" => 8, "KILL" => 9, "USR1" => 10, "SEGV" => 11, "USR2" => 12,
+    "PIPE" => 13, "ALRM" => 14, "TERM" => 15, "CHLD" => 17, "CLD" => 17, "CONT" => 18,
+    "STOP" => 19, "TSTP" => 20, "TTIN" => 21, "TTOU" => 22, "URG" => 23, "XCPU" => 24,
+    "XFSZ" => 25, "VTALRM" => 26, "PROF" => 27, "WINCH" => 28, "IO" => 29, "POLL" => 29,
+    "PWR" => 30, "SYS" => 31
+  }
   # A signal sent to this process: its trap, or what Ruby raises for it.
   def self.__self(n)
     handler = TRAPS[signame(n)]
@@ -149,8 +169,12 @@ module Signal
   TRAPS = {}
   def self.trap(sig, cmd = nil, &b)
     name = Integer === sig ? signame(sig) : sig.to_s.sub(/\ASIG/, "")
-    raise ArgumentError, Integer === sig ? "invalid signal number (#{sig})" : "unsupported signal `SIG#{name}'" unless LIST.key?(name)
-    raise ArgumentError, "can't trap reserved signal: SIG#{name}" if %w[KILL STOP SEGV BUS ILL FPE VTALRM].include?(name)
+    unless LIST.key?(name)
+      raise ArgumentError, Integer === sig ? "invalid signal number (#{sig})" : "unsupported signal `SIG#{name}'"
+    end
+    if %w[KILL STOP SEGV BUS ILL FPE VTALRM].include?(name)
+      raise ArgumentError, "can't trap reserved signal: SIG#{name}"
+    end
     old = TRAPS.fetch(name, "DEFAULT")
     TRAPS[name] = b || cmd
     at_exit { TRAPS["EXIT"].call(0) if TRAPS["EXIT"].respond_to?(:call) } if name == "EXIT" && old == "DEFAULT"

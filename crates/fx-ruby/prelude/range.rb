@@ -113,7 +113,9 @@ class Range
   end
   def max(*n, &b)
     raise RangeError, "cannot get the maximum of endless range" if self.end.nil?
-    raise RangeError, "cannot get the maximum of beginless range with custom comparison method" if self.begin.nil? && (b || !n.empty?)
+    if self.begin.nil? && (b || !n.empty?)
+      raise RangeError, "cannot get the maximum of beginless range with custom comparison method"
+    end
     return super if b || !n.empty? || (exclude_end? && !(Numeric === self.end))
     unless self.begin.nil?
       c = self.begin <=> self.end

@@ -13,7 +13,8 @@ class Rational < Numeric
       __make(n / g, d / g)
     end
     def __parse(s, strict = false)
-      m = (strict ? /\A\s*([+-]?\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)(?:\/(\d[\d_]*))?\s*\z/ : /\A\s*([+-]?\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)(?:\/(\d[\d_]*))?/).match(s)
+      number = /\A\s*([+-]?\d[\d_]*(?:\.\d[\d_]*)?(?:[eE][+-]?\d+)?)(?:\/(\d[\d_]*))?/
+      m = (strict ? /#{number}\s*\z/ : number).match(s)
       return strict ? nil : __make(0, 1) unless m
       t = m[1].delete("_")
       t =~ /\A([+-]?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?\z/
@@ -57,12 +58,15 @@ class Rational < Numeric
     a, b = o.coerce(self)
     a.__send__(m, b)
   end
-  def __chk(o) = (raise TypeError, "#{o.nil? ? "nil" : o.class} can't be coerced into Rational" unless o.respond_to?(:coerce))
+  def __chk(o)
+    raise TypeError, "#{o.nil? ? "nil" : o.class} can't be coerced into Rational" unless o.respond_to?(:coerce)
+  end
   private :__bin, :__chk
   def +(o)
     case o
     when Integer then Rational.__make(@numerator + o * @denominator, @denominator)
-    when Rational then Rational.__reduce(@numerator * o.denominator + o.numerator * @denominator, @denominator * o.denominator)
+    when Rational
+      Rational.__reduce(@numerator * o.denominator + o.numerator * @denominator, @denominator * o.denominator)
     when Float then to_f + o
     else __chk(o); __bin(o, :+)
     end
@@ -70,7 +74,8 @@ class Rational < Numeric
   def -(o)
     case o
     when Integer then Rational.__make(@numerator - o * @denominator, @denominator)
-    when Rational then Rational.__reduce(@numerator * o.denominator - o.numerator * @denominator, @denominator * o.denominator)
+    when Rational
+      Rational.__reduce(@numerator * o.denominator - o.numerator * @denominator, @denominator * o.denominator)
     when Float then to_f - o
     else __chk(o); __bin(o, :-)
     end
@@ -96,7 +101,9 @@ class Rational < Numeric
     return Rational.__make(1, 1) if o == 0
     case o
     when Integer
-      o >= 0 ? Rational.__make(@numerator**o, @denominator**o) : (raise ZeroDivisionError, "divided by 0" if @numerator == 0; Rational.__reduce(@denominator**-o, @numerator**-o))
+      return Rational.__make(@numerator**o, @denominator**o) if o >= 0
+      raise ZeroDivisionError, "divided by 0" if @numerator == 0
+      Rational.__reduce(@denominator**-o, @numerator**-o)
     when Float, Rational then to_f**o
     else __bin(o, :**)
     end
@@ -147,7 +154,9 @@ class Rational < Numeric
   def ceil(n = 0) = __digits(n) { |x| -(-x.numerator).div(x.denominator) }
   def truncate(n = 0) = __digits(n) { |x| x.to_i }
   def round(n = 0, half: nil)
-    raise ArgumentError, "invalid rounding mode: #{half}" unless [nil, :up, :down, :even, "up", "down", "even"].include?(half)
+    unless [nil, :up, :down, :even, "up", "down", "even"].include?(half)
+      raise ArgumentError, "invalid rounding mode: #{half}"
+    end
     __digits(n) do |x|
       d = x.denominator
       q, r = x.numerator.abs.divmod(d)
@@ -173,13 +182,17 @@ class Complex < Numeric
     def __make(r, i) = (c = allocate; c.__init(r, i); c)
     # The number at the start of a text, or nil in its place if it must be all of it and is not.
     def __parse(s, strict = false)
-      raise Encoding::CompatibilityError, "ASCII incompatible encoding: #{s.encoding}" unless s.encoding.ascii_compatible?
+      unless s.encoding.ascii_compatible?
+        raise Encoding::CompatibilityError, "ASCII incompatible encoding: #{s.encoding}"
+      end
       return strict ? raise(ArgumentError, "string contains null byte") : __parse(s[/\A[^\0]*/]) if s.include?("\0")
       digits = /\d+(?:_\d+)*/
       real = /#{digits}(?:\.#{digits})?(?:[eE][-+]?#{digits})?/
       number = /#{real}(?:\/#{digits})?/
       s = s.b
-      m = /\A\s*(?:(?<i>[-+]?(?:#{number})?)[iIjJ]|(?<r>[-+]?#{number})@(?<a>[-+]?#{number})|(?<r>[-+]?#{number})(?:(?<i>[-+](?:#{number})?)[iIjJ])?)/.match(s)
+      cartesian = /(?<r>[-+]?#{number})(?:(?<i>[-+](?:#{number})?)[iIjJ])?/
+      polar = /(?<r>[-+]?#{number})@(?<a>[-+]?#{number})/
+      m = /\A\s*(?:(?<i>[-+]?(?:#{number})?)[iIjJ]|#{polar}|#{cartesian})/.match(s)
       return strict ? nil : __make(0, 0) unless m
       return nil if strict && !m.post_match.match?(/\A\s*\z/)
       return polar(__part(m[:r]), __part(m[:a])) if m[:a]
@@ -228,9 +241,16 @@ class Complex < Numeric
   attr_reader :real, :imaginary
   alias imag imaginary
   def __init(r, i) = (@real, @imaginary = r, i; freeze)
-  def +(o) = Complex === o ? Complex.__make(@real + o.real, @imaginary + o.imaginary) : Complex.__make(@real + o, @imaginary)
-  def -(o) = Complex === o ? Complex.__make(@real - o.real, @imaginary - o.imaginary) : Complex.__make(@real - o, @imaginary)
-  def *(o) = Complex === o ? Complex.__make(@real * o.real - @imaginary * o.imaginary, @real * o.imaginary + @imaginary * o.real) : Complex.__make(@real * o, @imaginary * o)
+  def +(o)
+    Complex === o ? Complex.__make(@real + o.real, @imaginary + o.imaginary) : Complex.__make(@real + o, @imaginary)
+  end
+  def -(o)
+    Complex === o ? Complex.__make(@real - o.real, @imaginary - o.imaginary) : Complex.__make(@real - o, @imaginary)
+  end
+  def *(o)
+    return Complex.__make(@real * o, @imaginary * o) unless Complex === o
+    Complex.__make(@real * o.real - @imaginary * o.imaginary, @real * o.imaginary + @imaginary * o.real)
+  end
   def /(o)
     return Complex.__make(@real.quo(o), @imaginary.quo(o)) unless Complex === o
     d = o.real * o.real + o.imaginary * o.imaginary
@@ -262,15 +282,31 @@ class Complex < Numeric
   def rect = [@real, @imaginary]
   alias rectangular rect
   def real? = false
-  def ==(o) = Complex === o ? @real == o.real && @imaginary == o.imaginary : (Numeric === o ? @imaginary == 0 && @real == o : o == self)
-  def <=>(o) = @imaginary == 0 && (!(Complex === o) || o.imaginary == 0) && Numeric === o ? @real <=> (Complex === o ? o.real : o) : nil
-  def coerce(o) = Complex === o ? [o, self] : (Numeric === o ? [Complex.__make(o, 0), self] : raise(TypeError, "#{o.class} can't be coerced into Complex"))
+  def ==(o)
+    return @real == o.real && @imaginary == o.imaginary if Complex === o
+    Numeric === o ? @imaginary == 0 && @real == o : o == self
+  end
+  def <=>(o)
+    return nil unless @imaginary == 0 && Numeric === o && (!(Complex === o) || o.imaginary == 0)
+    @real <=> (Complex === o ? o.real : o)
+  end
+  def coerce(o)
+    return [o, self] if Complex === o
+    raise TypeError, "#{o.class} can't be coerced into Complex" unless Numeric === o
+    [Complex.__make(o, 0), self]
+  end
   def hash = [@real, @imaginary, :c].hash
   def eql?(o) = Complex === o && @real.eql?(o.real) && @imaginary.eql?(o.imaginary)
   def to_c = self
-  def to_i = @imaginary == 0 && Integer === @imaginary ? @real.to_i : raise(RangeError, "can't convert #{self} into Integer")
-  def to_f = @imaginary == 0 && Integer === @imaginary ? @real.to_f : raise(RangeError, "can't convert #{self} into Float")
-  def to_r = @imaginary == 0 && Integer === @imaginary ? @real.to_r : raise(RangeError, "can't convert #{self} into Rational")
+  def to_i
+    @imaginary == 0 && Integer === @imaginary ? @real.to_i : raise(RangeError, "can't convert #{self} into Integer")
+  end
+  def to_f
+    @imaginary == 0 && Integer === @imaginary ? @real.to_f : raise(RangeError, "can't convert #{self} into Float")
+  end
+  def to_r
+    @imaginary == 0 && Integer === @imaginary ? @real.to_r : raise(RangeError, "can't convert #{self} into Rational")
+  end
   def to_s = __text(@real.to_s, @imaginary.abs.to_s)
   def inspect = "(#{__text(@real.inspect, @imaginary.abs.inspect)})"
   def __text(real, imaginary)

@@ -8,7 +8,9 @@ class Regexp
       next pattern.to_regexp if pattern.respond_to?(:to_regexp)
       pattern = pattern.to_s if Symbol === pattern && patterns.size == 1
       next escape(pattern) if String === pattern
-      raise TypeError, "no implicit conversion of #{pattern.nil? ? "nil" : pattern.class} into String" unless pattern.respond_to?(:to_str)
+      unless pattern.respond_to?(:to_str)
+        raise TypeError, "no implicit conversion of #{pattern.nil? ? "nil" : pattern.class} into String"
+      end
       escape(pattern.to_str)
     end
     __agree(patterns, parts)

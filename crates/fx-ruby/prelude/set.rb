@@ -76,14 +76,23 @@ class Set
   end
   def merge(*es) = (es.each { |e| __do(e) { |v| add(v) } }; self)
   def subtract(e) = (__do(e) { |v| delete(v) }; self)
-  def ==(o) = equal?(o) || (o.is_a?(Set) && size == o.size && compare_by_identity? == (o.respond_to?(:compare_by_identity?) && o.compare_by_identity?) && o.all? { |v| include?(v) })
+  def ==(o)
+    return true if equal?(o)
+    return false unless o.is_a?(Set) && size == o.size
+    identity = o.respond_to?(:compare_by_identity?) && o.compare_by_identity?
+    compare_by_identity? == identity && o.all? { |v| include?(v) }
+  end
   def eql?(o) = Set === o && @hash.eql?(o.instance_variable_get(:@hash))
   def hash = @hash.hash
   def map!(&b) = b ? replace(map(&b)) : to_enum(:map!).__set_size(size)
   alias collect! map!
-  def select!(&b) = b ? (n = size; @hash.select! { |k, _| b.call(k) }; n == size ? nil : self) : to_enum(:select!).__set_size(size)
+  def select!(&b)
+    b ? (n = size; @hash.select! { |k, _| b.call(k) }; n == size ? nil : self) : to_enum(:select!).__set_size(size)
+  end
   alias filter! select!
-  def reject!(&b) = b ? (n = size; @hash.reject! { |k, _| b.call(k) }; n == size ? nil : self) : to_enum(:reject!).__set_size(size)
+  def reject!(&b)
+    b ? (n = size; @hash.reject! { |k, _| b.call(k) }; n == size ? nil : self) : to_enum(:reject!).__set_size(size)
+  end
   def keep_if(&b) = b ? (select!(&b); self) : to_enum(:keep_if).__set_size(size)
   def delete_if(&b) = b ? (reject!(&b); self) : to_enum(:delete_if).__set_size(size)
   def select(&b) = b ? self.class.new(to_a.select(&b)) : to_enum(:select).__set_size(size)
@@ -115,7 +124,10 @@ class Set
   end
   def flatten
     n = self.class.new
-    go = ->(s, seen) { raise ArgumentError, "tried to flatten recursive Set" if seen.include?(s.object_id); s.each { |v| Set === v ? go.(v, seen + [s.object_id]) : n.add(v) } }
+    go = lambda do |s, seen|
+      raise ArgumentError, "tried to flatten recursive Set" if seen.include?(s.object_id)
+      s.each { |v| Set === v ? go.(v, seen + [s.object_id]) : n.add(v) }
+    end
     go.(self, [])
     n
   end

@@ -1,5 +1,14 @@
 class String
-  %i[upcase downcase capitalize swapcase reverse strip lstrip rstrip succ next squeeze tr tr_s delete chomp chop unicode_normalize encode scrub delete_prefix delete_suffix].each do |m|
+  def self.__str(v)
+    return v if String === v
+    return v.to_str if v.respond_to?(:to_str)
+    name = v.nil? ? "nil" : v == true || v == false ? v : v.class
+    raise TypeError, "no implicit conversion of #{name} into String"
+  end
+  %i[
+    upcase downcase capitalize swapcase reverse strip lstrip rstrip succ next squeeze tr tr_s
+    delete chomp chop unicode_normalize encode scrub delete_prefix delete_suffix
+  ].each do |m|
     define_method(:"#{m}!") do |*a, **k, &b|
       raise FrozenError.new("can't modify frozen #{self.class}: #{inspect}", receiver: self) if frozen?
       r = __set(k.empty? ? __send__(m, *a, &b) : __send__(m, *a, **k, &b))
@@ -66,7 +75,11 @@ class String
   end
   def prepend(*o)
     raise FrozenError.new("can't modify frozen String: #{inspect}", receiver: self) if frozen?
-    replace(o.map { |x| x.respond_to?(:to_str) ? x.to_str : raise(TypeError, "no implicit conversion of #{x.nil? ? "nil" : x.class} into String") }.join + self)
+    texts = o.map do |x|
+      next x.to_str if x.respond_to?(:to_str)
+      raise TypeError, "no implicit conversion of #{x.nil? ? "nil" : x.class} into String"
+    end
+    replace(texts.join + self)
   end
   def clear = replace("".encode(encoding))
   def __cut(*a)
@@ -113,13 +126,19 @@ class String
     raise Encoding::CompatibilityError, "ASCII incompatible encoding: #{encoding}" unless encoding.ascii_compatible?
     raise RuntimeError, "non-ASCII character detected at undumping" unless ascii_only?
     raise RuntimeError, "string contains null byte" if include?("\0")
-    raise RuntimeError, 'invalid dumped string; not wrapped with \'"\' nor \'"...".force_encoding("...")\' form' unless start_with?('"')
+    unless start_with?('"')
+      raise RuntimeError, 'invalid dumped string; not wrapped with \'"\' nor \'"...".force_encoding("...")\' form'
+    end
     raise RuntimeError, "unterminated dumped string" unless (m = /\A"((?:[^"\\]|\\.)*)"/m.match(self))
     rest = m.post_match
     enc = encoding
     unless rest.empty?
-      raise RuntimeError, 'invalid dumped string; not wrapped with \'"\' nor \'"...".force_encoding("...")\' form' unless rest.start_with?(".")
-      raise RuntimeError, "unterminated dumped string" unless (f = /\A\.(?:dup\.)?force_encoding\("([^"]*)"\)\z/.match(rest))
+      unless rest.start_with?(".")
+        raise RuntimeError, 'invalid dumped string; not wrapped with \'"\' nor \'"...".force_encoding("...")\' form'
+      end
+      unless (f = /\A\.(?:dup\.)?force_encoding\("([^"]*)"\)\z/.match(rest))
+        raise RuntimeError, "unterminated dumped string"
+      end
       enc = Encoding.find(f[1])
     end
     wide = hex = false
@@ -135,7 +154,10 @@ class String
         hex = true
         $3.hex.chr.b
       elsif $4 then $4.oct.chr.b
-      else { "n" => "\n", "t" => "\t", "r" => "\r", "e" => "\e", "a" => "\a", "b" => "\b", "f" => "\f", "v" => "\v" }[$5] || $5
+      else
+        {
+          "n" => "\n", "t" => "\t", "r" => "\r", "e" => "\e", "a" => "\a", "b" => "\b", "f" => "\f", "v" => "\v"
+        }[$5] || $5
       end
     end
     out.force_encoding(wide && enc == Encoding::US_ASCII ? Encoding::UTF_8 : enc)

@@ -49,7 +49,13 @@ class Struct
     raise TypeError, "wrong argument type #{keys.class} (expected Array or nil)" unless Array === keys
     return {} if keys.size > members.size
     h = {}
-    keys.each { |k| return h unless (Symbol === k || String === k || Integer === k) && (Integer === k ? k < members.size : members.include?(k.to_sym)); h[k] = self[k] }
+    keys.each do |k|
+      known = Integer === k ? k < members.size : (Symbol === k || String === k) && members.include?(k.to_sym)
+      unless known
+        return h
+      end
+      h[k] = self[k]
+    end
     h
   end
   def size = members.size
@@ -72,8 +78,8 @@ class Struct
     raise TypeError, "#{v.class} does not have #dig method" unless v.respond_to?(:dig)
     v.dig(*rest)
   end
-  def select(&b) = b ? to_a.select(&b) : to_enum(:select).__set_size(size)
-  def filter(&b) = b ? to_a.select(&b) : to_enum(:filter).__set_size(size)
+  def select(&b) = b ? to_a.select(&b) : to_enum(__callee__).__set_size(size)
+  alias filter select
   def filter_map(&b) = b ? to_a.filter_map(&b) : to_enum(:filter_map).__set_size(size)
   def initialize_copy(o) = __init_copy(o)
   def inspect
@@ -84,7 +90,10 @@ class Struct
     return "#{head}:...>" if t.any? { |x| x.equal?(self) }
     t.push(self)
     begin
-      "#{head}#{members.each_with_index.map { |m, i| "#{m =~ /\A[a-zA-Z_]\w*[?!]?\z/ ? m : m.inspect}=#{__get(i).inspect}" }.join(", ")}>"
+      pairs = members.each_with_index.map do |m, i|
+        "#{m =~ /\A[a-zA-Z_]\w*[?!]?\z/ ? m : m.inspect}=#{__get(i).inspect}"
+      end
+      "#{head}#{pairs.join(", ")}>"
     ensure
       t.pop
     end

@@ -4,22 +4,57 @@ class Time
   DAYS = %w[Sun Mon Tue Wed Thu Fri Sat].freeze
   FULL_DAYS = %w[Sunday Monday Tuesday Wednesday Thursday Friday Saturday].freeze
   private_constant :MONTHS, :FULL_MONTHS, :DAYS, :FULL_DAYS
+  # The moment as eight bytes, as dumps of objects hold it: fields in bits, little-endian.
+  private def _dump(*)
+    t = getutc
+    raise ArgumentError, "year too big to marshal: #{t.year} UTC" unless t.year.between?(1900, 1900 + 0xffff)
+    high = 1 << 31 | (utc? ? 1 : 0) << 30 | (t.year - 1900) << 14 | (t.mon - 1) << 10 | t.mday << 5 | t.hour
+    [high, t.min << 26 | t.sec << 20 | t.usec].pack("VV")
+  end
+  private def __marshal_extras
+    list = []
+    below = nsec % 1000
+    unless below == 0
+      digits = below.digits.reverse
+      digits.unshift(0) while digits.size < 3
+      bytes = [digits[0] << 4 | digits[1], digits[2] << 4]
+      bytes.pop if bytes[1] == 0
+      list << [:nano_num, below] << [:nano_den, 1] << [:submicro, bytes.pack("C*")]
+    end
+    list << [:zone, zone]
+    utc? ? list : list << [:offset, utc_offset]
+  end
   class << self
+    private def _load(bytes, more = {})
+      high, low = bytes.b.unpack("VV")
+      return at(high, low) if high & 1 << 31 == 0
+      nanos = (low & 0xfffff) * 1000 + (more[:nano_num] || 0)
+      day = [(high >> 14 & 0xffff) + 1900, (high >> 10 & 15) + 1, high >> 5 & 31]
+      t = utc(*day, high & 31, low >> 26 & 63, low >> 20 & 63, Rational(nanos, 1000))
+      return t if high & 1 << 30 != 0
+      more[:offset] ? t.localtime(more[:offset]) : t.localtime
+    end
     def __off(v)
-      raise ArgumentError, "time zone must be in ASCII compatible encoding" if String === v && !v.encoding.ascii_compatible?
+      if String === v && !v.encoding.ascii_compatible?
+        raise ArgumentError, "time zone must be in ASCII compatible encoding"
+      end
       case v
       when nil then nil
       when Integer then raise(ArgumentError, "utc_offset out of range") if v.abs >= 86400; v
       when "UTC", "Z", "-00:00" then :utc
       when /\A([+-])(\d\d):?(\d\d)(?::?(\d\d))?\z/
-        raise ArgumentError, "\"+HH:MM\", \"-HH:MM\", \"UTC\" or \"A\"..\"I\",\"K\"..\"Z\" expected for utc_offset: #{v}" if $3.to_i > 59
+        if $3.to_i > 59
+          raise ArgumentError,
+            "\"+HH:MM\", \"-HH:MM\", \"UTC\" or \"A\"..\"I\",\"K\"..\"Z\" expected for utc_offset: #{v}"
+        end
         raise ArgumentError, "utc_offset out of range" if $2.to_i > 23
         ($1 == "-" ? -1 : 1) * ($2.to_i * 3600 + $3.to_i * 60 + $4.to_i)
       when /\A([+-])(\d\d)\z/ then ($1 == "-" ? -1 : 1) * $2.to_i * 3600
       when /\A[A-IK-Z]\z/ then (v <= "I" ? v.ord - 64 : v <= "M" ? v.ord - 65 : v == "Z" ? 0 : -(v.ord - 77)) * 3600
       when String
         return __off(find_timezone(v)) if respond_to?(:find_timezone)
-        raise ArgumentError, "\"+HH:MM\", \"-HH:MM\", \"UTC\" or \"A\"..\"I\",\"K\"..\"Z\" expected for utc_offset: #{v}"
+        raise ArgumentError,
+          "\"+HH:MM\", \"-HH:MM\", \"UTC\" or \"A\"..\"I\",\"K\"..\"Z\" expected for utc_offset: #{v}"
       else
         if v.respond_to?(:to_int) then v.to_int
         elsif v.respond_to?(:to_r) && !v.nil?
@@ -60,9 +95,15 @@ class Time
       end
       t
     end
-    def now(in: nil) = (o = __off(binding.local_variable_get(:in)); a = Process.__now; __ns(a[0] * 1_000_000_000 + a[1], o))
+    def now(in: nil)
+      o = __off(binding.local_variable_get(:in))
+      a = Process.__now
+      __ns(a[0] * 1_000_000_000 + a[1], o)
+    end
     def at(t, sub = (whole = true; nil), unit = :microsecond, in: nil)
-      raise TypeError, "can't convert #{sub.class} into an exact number" if !whole && !(Numeric === sub || (sub.respond_to?(:to_int) && !(String === sub)))
+      if !whole && !(Numeric === sub || (sub.respond_to?(:to_int) && !(String === sub)))
+        raise TypeError, "can't convert #{sub.class} into an exact number"
+      end
       raise TypeError, "can't convert Time into an exact number" if Time === t && !whole
       sub = sub.to_int if !whole && !(Numeric === sub)
       o = __off(binding.local_variable_get(:in))
@@ -70,14 +111,17 @@ class Time
         return __ns(t.__ns, o || (t.__utc ? :utc : t.__fixed ? t.__off : nil)) unless sub
         t = t.to_r
       end
-      raise TypeError, "can't convert #{t.nil? ? "nil" : t.class} into an exact number" unless Numeric === t || t.respond_to?(:to_int) || t.respond_to?(:to_r) && !t.nil? && !(String === t)
+      unless Numeric === t || t.respond_to?(:to_int) || t.respond_to?(:to_r) && !t.nil? && !(String === t)
+        raise TypeError, "can't convert #{t.nil? ? "nil" : t.class} into an exact number"
+      end
       if !(Numeric === t)
         raise TypeError, "can't convert #{t.class} into an exact number" unless t.respond_to?(:to_int)
         t = t.respond_to?(:to_r) && !t.respond_to?(:to_int) ? t.to_r : t.to_int
       end
       ns = Integer === t ? t * 1_000_000_000 : (t.to_r * 1_000_000_000).floor
       if sub
-        mul = { microsecond: 1000, usec: 1000, millisecond: 1_000_000, nanosecond: 1, nsec: 1 }[unit] || raise(ArgumentError, "unexpected unit: #{unit}")
+        units = { microsecond: 1000, usec: 1000, millisecond: 1_000_000, nanosecond: 1, nsec: 1 }
+        mul = units[unit] || raise(ArgumentError, "unexpected unit: #{unit}")
         ns += Integer === sub ? sub * mul : (sub.to_r * mul).floor
       end
       __ns(ns, o)
@@ -95,9 +139,16 @@ class Time
       d = __i(d, 1)
       h = __i(h, 0)
       mi = __i(mi, 0)
-      sec = s.nil? ? 0 : (String === s ? (s =~ /\./ ? s.to_r : Integer(s, 10)) : (Numeric === s ? s : Array.__to_int(s)))
+      sec = case s
+            when nil then 0
+            when String then s =~ /\./ ? s.to_r : Integer(s, 10)
+            when Numeric then s
+            else Array.__to_int(s)
+            end
       raise ArgumentError, "mon out of range" unless (1..12) === m
-      raise ArgumentError, "argument out of range" unless (1..31) === d && (0..24) === h && (0..59) === mi && sec >= 0 && sec < 61
+      unless (1..31) === d && (0..24) === h && (0..59) === mi && sec >= 0 && sec < 61
+        raise ArgumentError, "argument out of range"
+      end
       raise ArgumentError, "argument out of range" if h == 24 && (mi > 0 || sec > 0)
       raise ArgumentError, "argument out of range" if us && Numeric === us && !(us >= 0 && us < 1_000_000)
       sec = sec.to_i if us
@@ -189,12 +240,16 @@ class Time
   def __like(ns) = Time.__ns(ns, __utc ? :utc : @__tz || (__fixed ? __off : nil))
   def +(n)
     raise TypeError, "time + time?" if Time === n
-    raise TypeError, "can't convert #{n.class} into an exact number" unless Numeric === n || (n.respond_to?(:to_r) && !n.nil? && !(String === n))
+    unless Numeric === n || (n.respond_to?(:to_r) && !n.nil? && !(String === n))
+      raise TypeError, "can't convert #{n.class} into an exact number"
+    end
     __like(Integer === n ? __ns + n * 1_000_000_000 : (__ns + n.to_r * 1_000_000_000).floor)
   end
   def -(n)
     return (__ns - n.__ns) / 1e9 if Time === n
-    raise TypeError, "can't convert #{n.class} into an exact number" unless Numeric === n || (n.respond_to?(:to_r) && !n.nil? && !(String === n))
+    unless Numeric === n || (n.respond_to?(:to_r) && !n.nil? && !(String === n))
+      raise TypeError, "can't convert #{n.class} into an exact number"
+    end
     __like(Integer === n ? __ns - n * 1_000_000_000 : (__ns - n.to_r * 1_000_000_000).floor)
   end
   def <=>(o)
@@ -210,7 +265,13 @@ class Time
   def floor(n = 0) = __like((Rational(__ns, 1_000_000_000).floor(n) * 1_000_000_000).to_i)
   def ceil(n = 0) = __like((Rational(__ns, 1_000_000_000).ceil(n) * 1_000_000_000).to_i)
   def to_a = [sec, min, hour, day, month, year, wday, yday, isdst, zone]
-  def deconstruct_keys(k) = (h = { year: year, month: month, day: day, yday: yday, wday: wday, hour: hour, min: min, sec: sec, subsec: subsec, dst: dst?, zone: zone }; k ? h.slice(*k) : h)
+  def deconstruct_keys(k)
+    h = {
+      year: year, month: month, day: day, yday: yday, wday: wday, hour: hour, min: min, sec: sec, subsec: subsec,
+      dst: dst?, zone: zone
+    }
+    k ? h.slice(*k) : h
+  end
   def initialize_copy(o) = __set(o.__ns, o.__off, o.__utc, o.__fixed, o.__zone, o.__dst)
   def to_s = (utc? ? strftime("%Y-%m-%d %H:%M:%S UTC") : strftime("%Y-%m-%d %H:%M:%S %z")).force_encoding("US-ASCII")
   def inspect
@@ -283,7 +344,11 @@ class Time
               next z.rjust([width.to_i, z.size + 1].max)
             end
             z
-          when "Z" then @__tz ? (@__tz.respond_to?(:abbr) ? @__tz.abbr(self) : @__tz.respond_to?(:name) ? @__tz.name : "") : zone || ""
+          when "Z"
+            if !@__tz then zone || ""
+            elsif @__tz.respond_to?(:abbr) then @__tz.abbr(self)
+            else @__tz.respond_to?(:name) ? @__tz.name : ""
+            end
           when "D", "x" then strftime("%m/%d/%y")
           when "F" then strftime("%Y-%m-%d")
           when "T", "X" then strftime("%H:%M:%S")
@@ -302,14 +367,21 @@ class Time
         if flags.include?("-") then s = (num < 0 ? "-" : "") + s
         else
           ww = (width || w).to_i
-          s = pad == "0" ? (num < 0 ? "-" + s.rjust(ww - 1, "0") : s.rjust(ww, "0")) : ((num < 0 ? "-" : "") + s).rjust(ww)
+          s = if pad != "0" then ((num < 0 ? "-" : "") + s).rjust(ww)
+              elsif num < 0 then "-" + s.rjust(ww - 1, "0")
+              else s.rjust(ww, "0")
+              end
         end
         v = s
       else
         v = v.upcase if flags.include?("^")
         v = v == v.upcase ? v.downcase : v.upcase if flags.include?("#")
         if width
-          v = flags.include?("-") && c != "z" ? v : c == "z" && !flags.include?("_") && !flags.include?("-") ? v[0] + v[1..].rjust(width.to_i - 1, "0") : v.rjust(width.to_i, flags.delete("^_0")[-1] == "0" ? "0" : " ")
+          offset = c == "z"
+          v = if flags.include?("-") && !offset then v
+              elsif offset && !flags.include?("_") && !flags.include?("-") then v[0] + v[1..].rjust(width.to_i - 1, "0")
+              else v.rjust(width.to_i, flags.delete("^_0")[-1] == "0" ? "0" : " ")
+              end
         end
       end
       v

@@ -14,17 +14,34 @@ impl Vm {
     pub fn new(options: Options) -> Vm {
         let top: &'static Cref =
             Box::leak(Box::new(Cref { class: c::OBJECT, up: None, eval: false }));
-        let mut vm = Vm {
+        let mut vm = Vm::bare(options, top);
+        vm.syms = fx_ruby_syntax::Interner::with_names(n::ALL);
+        vm.heap = Heap::new();
+        vm.classes.reserve(400);
+        vm.methods.reserve(3000);
+        vm.stack.reserve(1 << 12);
+        vm.frames.reserve(256);
+        vm.boot();
+        let stress = vm.host.var(std::ffi::OsStr::new(crate::gc::STRESS));
+        if let Some(every) = stress.and_then(|text| text.to_str()?.parse().ok()) {
+            vm.set_gc_stress(every);
+        }
+        vm
+    }
+
+    /// A machine with nothing in it: no class, no name, no object.
+    pub(crate) fn bare(options: Options, top: &'static Cref) -> Vm {
+        Vm {
             host: options.host,
             out: options.out,
             err: options.err,
-            syms: fx_ruby_syntax::Interner::with_names(n::ALL),
-            heap: Heap::new(),
+            syms: fx_ruby_syntax::Interner::new(),
+            heap: Heap::default(),
             gc: Default::default(),
-            classes: Vec::with_capacity(400),
-            methods: Vec::with_capacity(3000),
-            stack: Vec::with_capacity(1 << 12),
-            frames: Vec::with_capacity(256),
+            classes: Vec::new(),
+            methods: Vec::new(),
+            stack: Vec::new(),
+            frames: Vec::new(),
             pending: Pending::None,
             epoch: 1,
             const_epoch: 1,
@@ -80,13 +97,8 @@ impl Vm {
             sym_encs: Default::default(),
             refining: Default::default(),
             compiled: Default::default(),
-        };
-        vm.boot();
-        let stress = vm.host.var(std::ffi::OsStr::new(crate::gc::STRESS));
-        if let Some(every) = stress.and_then(|text| text.to_str()?.parse().ok()) {
-            vm.set_gc_stress(every);
+            fibers: Default::default(),
         }
-        vm
     }
 
     fn boot(&mut self) {
@@ -128,6 +140,7 @@ impl Vm {
         crate::core::regexp::init(self);
         crate::core::structs::init(self);
         crate::core::enumerator::init(self);
+        crate::core::fiber::init(self);
         crate::core::enumerable::init(self);
         crate::core::glob::init(self);
         crate::core::io::init(self);

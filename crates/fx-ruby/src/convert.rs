@@ -46,7 +46,7 @@ impl Vm {
 
     /// `a == b`.
     pub fn equal(&mut self, a: Value, b: Value) -> Res<bool> {
-        if a == b && !a.is_float() && !a.is_obj() {
+        if a == b {
             return Ok(true);
         }
         match (a.tag(), b.tag()) {

@@ -7,6 +7,7 @@ pub(crate) mod enumerable;
 pub(crate) mod enumerator;
 pub(crate) mod env;
 pub(crate) mod exception;
+pub(crate) mod fiber;
 pub(crate) mod file;
 pub(crate) mod float;
 pub(crate) mod format;

@@ -42,6 +42,8 @@ pub struct Hooks {
     /// Whether a directory of `$LOAD_PATH` may hold a file, for an embedder who knows what is
     /// in some; without it each is asked.
     pub may_hold: Option<Box<dyn Fn(&[u8], &str) -> bool>>,
+    /// Whether `require` looks for installed gems too.
+    pub gems: bool,
     /// Whether `require` and `load` refuse, as root, files that others can write.
     pub trusted_sources: bool,
     /// Where the standard input comes from, whole.
@@ -57,6 +59,7 @@ impl Default for Hooks {
             on_env: None,
             on_attribute: None,
             may_hold: None,
+            gems: false,
             trusted_sources: false,
             stdin: Box::new(Vec::new),
         }
@@ -128,6 +131,7 @@ impl Vm {
         }
         let result = self.run_main(text, path).map(|_| ());
         let mut ended = self.conclude(result);
+        self.end_threads();
         while let Some(p) = self.at_exit.pop() {
             let result = self.proc_call(p, &[], NIL, false).map(|_| ());
             if result.is_err() {

@@ -18,6 +18,7 @@ mod sweep;
 mod tests;
 mod weak;
 
+pub(crate) use mark::Marker;
 pub use open::{Held, Open, Slot};
 pub(crate) use weak::WeakTable;
 
@@ -72,6 +73,9 @@ impl Vm {
                 self.gc.until_stress -= 1;
             }
             self.run_finalizers();
+        }
+        if self.fibers.threads > 0 && self.ticks & 0x3FF == 0 {
+            self.preempt()?;
         }
         self.check_limits()
     }

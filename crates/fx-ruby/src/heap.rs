@@ -87,6 +87,7 @@ pub enum Ext {
     Match(Box<MatchData>),
     Binding(Box<BindingData>),
     Enumerator(Box<EnumData>),
+    Fiber(Box<crate::fiber::FiberData>),
     Fields(Vec<Value>),
     Time(Box<crate::core::time::TimeData>),
     Io(Box<crate::core::io::IoData>),
@@ -149,12 +150,21 @@ pub struct EnumData {
     pub args: Vec<Value>,
     pub kw: bool,
     pub size: Value,
-    /// Values fetched for `next`, and how far `next` has come.
-    pub buffer: Vec<Value>,
-    pub pos: usize,
-    pub done: bool,
-    pub result: Value,
-    pub lazy: bool,
+    /// How far `next` has come.
+    pub outside: Outside,
+}
+
+/// An iteration that is driven from outside, by `next`.
+#[derive(Default)]
+pub struct Outside {
+    /// The fiber that iterates; nil before the first `next`.
+    pub fiber: Value,
+    /// A value that was fetched for `peek`.
+    pub ahead: Option<Value>,
+    /// The exception that says that it has ended.
+    pub ended: Option<Value>,
+    /// What the next `yield` inside gives.
+    pub feed: Option<Value>,
 }
 
 /// A native closure: given the values it keeps, the arguments and the block. It captures no

@@ -26,6 +26,7 @@ mod convert;
 mod core;
 pub mod embed;
 mod encoding;
+mod fiber;
 pub mod gc;
 pub mod heap;
 mod interp;

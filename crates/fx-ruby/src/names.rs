@@ -43,7 +43,7 @@ names! {
     FREEZE_KW = "freeze_kw", RANDOM = "random", BY = "by", TO = "to", STEP = "step", BASE = "base", UPLEVEL = "uplevel",
     CATEGORY = "category", INHERIT = "inherit", EXCLUSIVE = "exclusive", SYMBOLIZE = "symbolize_names", COUNT = "count",
     EACH_WITH_INDEX = "each_with_index", MAP = "map", SELECT = "select", BINDING_LOCALS = "local_variables",
-    SORT_CMP = "<=>!", INSTANCE_VARIABLES = "instance_variables", MARSHAL_DUMP = "marshal_dump", MARSHAL_LOAD = "marshal_load",
+    SORT_CMP = "<=>!", INSTANCE_VARIABLES = "instance_variables", TRACED = "$ traced", EACH_BYTE = "each_byte", MARSHAL_DUMP = "marshal_dump", MARSHAL_LOAD = "marshal_load",
     IV_FIELDS = "@__fields__", IV_KWINIT = "@__kwinit__", IV_MEMBERS = "@__members__", ENUM_SIZE = "enumerator_size",
     INSTANCE_METHOD = "instance_method", GV_STDOUT = "$stdout", GV_STDERR = "$stderr", GV_STDIN = "$stdin",
     GV_ERR = "$!", GV_AT = "$@", GV_MATCH = "$~", GV_LINE = "$_", GV_RS = "$/", GV_FS = "$;", GV_OFS = "$,", GV_ORS = "$\\",

@@ -146,7 +146,7 @@ classes! {
     BINDING = "Binding" < OBJECT, ENUMERATOR = "Enumerator" < OBJECT, RANDOM = "Random" < OBJECT,
     MATH = "Math" < NONE, PROCESS = "Process" < NONE, GC = "GC" < NONE, OBJECTSPACE = "ObjectSpace" < NONE, SIGNAL = "Signal" < NONE,
     ERRNO = "Errno" < NONE, FILETEST = "FileTest" < NONE, MARSHAL = "Marshal" < NONE, ENCODING = "Encoding" < OBJECT,
-    RATIONAL = "Rational" < NUMERIC, COMPLEX = "Complex" < NUMERIC, THREAD = "Thread" < OBJECT, WARNING = "Warning" < NONE,
+    RATIONAL = "Rational" < NUMERIC, COMPLEX = "Complex" < NUMERIC, THREAD = "Thread" < OBJECT, FIBER = "Fiber" < OBJECT, WARNING = "Warning" < NONE,
     EXCEPTION = "Exception" < OBJECT, SCRIPT_ERROR = "ScriptError" < EXCEPTION, LOAD_ERROR = "LoadError" < SCRIPT_ERROR,
     NOT_IMPLEMENTED = "NotImplementedError" < SCRIPT_ERROR, SYNTAX_ERROR = "SyntaxError" < SCRIPT_ERROR,
     NO_MEMORY = "NoMemoryError" < EXCEPTION, SECURITY_ERROR = "SecurityError" < EXCEPTION, INTERRUPT_BASE = "SignalException" < EXCEPTION,
@@ -293,12 +293,11 @@ impl Vm {
                 return meta;
             }
             match class.kind {
-                ClassKind::Class => match class.superclass {
+                ClassKind::Class | ClassKind::Singleton(_) => match class.superclass {
                     Some(sup) => at = sup,
                     None => return c::CLASS,
                 },
                 ClassKind::Module => return class.class_class,
-                ClassKind::Singleton(_) => return c::CLASS,
             }
         }
     }

@@ -21,7 +21,7 @@ macro_rules! sources {
 
 sources! {
     "kernel.rb", "comparable.rb", "enumerable.rb", "array.rb", "hash.rb", "string.rb", "range.rb", "numeric.rb", "struct.rb",
-    "enumerator.rb", "file.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "set.rb", "misc.rb", "regexp.rb",
+    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "monitor.rb", "set.rb", "misc.rb", "converter.rb", "gem.rb", "marshal.rb", "marshal_reader.rb", "regexp.rb",
 }
 
 /// Which class's first missing method reads which file.
@@ -35,9 +35,12 @@ const LAZY: &[(u32, &str)] = &[
     (c::NUMERIC, "numeric.rb"),
     (c::STRUCT, "struct.rb"),
     (c::ENUMERATOR, "enumerator.rb"),
+    (c::IO, "io.rb"),
     (c::IO, "file.rb"),
+    (c::DIR, "dir.rb"),
     (c::TIME, "time.rb"),
     (c::MATCH, "regexp.rb"),
+    (c::ENCODING, "converter.rb"),
 ];
 
 pub(crate) fn init(vm: &mut Vm) {
@@ -58,16 +61,13 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.lazy.push((c::RANDOM, "misc.rb", ""));
     // Class methods: the singleton classes read the same files.
     for (class, name) in [
-        (c::FILE, "file.rb"),
-        (c::DIR, "file.rb"),
         (c::FILETEST, "file.rb"),
         (c::PROCESS, "process.rb"),
         (c::SIGNAL, "process.rb"),
         (c::TIME, "time.rb"),
         (c::HASH, "hash.rb"),
         (c::ENUMERATOR, "enumerator.rb"),
-        (c::IO, "file.rb"),
-        (c::MARSHAL, "misc.rb"),
+        (c::MARSHAL, "marshal.rb"),
         (c::RANDOM, "misc.rb"),
         (c::OBJECTSPACE, "misc.rb"),
         (c::REGEXP, "regexp.rb"),
@@ -76,12 +76,13 @@ pub(crate) fn init(vm: &mut Vm) {
             vm.lazy.push((meta, name, ""));
         }
     }
-    vm.lazy.push((c::DIR, "file.rb", ""));
     vm.lazy.push((c::RATIONAL, "rational.rb", ""));
     vm.lazy.push((c::COMPLEX, "rational.rb", ""));
-    vm.lazy.push((c::THREAD, "thread.rb", ""));
-    if let Ok(meta) = vm.singleton_class(crate::value::Value::class(c::THREAD)) {
-        vm.lazy.push((meta, "thread.rb", ""));
+    for class in [c::THREAD, c::FIBER] {
+        vm.lazy.push((class, "thread.rb", ""));
+        if let Ok(meta) = vm.singleton_class(crate::value::Value::class(class)) {
+            vm.lazy.push((meta, "thread.rb", ""));
+        }
     }
     vm.lazy.push((c::KERNEL, "kernel.rb", ""));
     for (name, file) in [
@@ -90,14 +91,14 @@ pub(crate) fn init(vm: &mut Vm) {
         ("Queue", "thread.rb"),
         ("SizedQueue", "thread.rb"),
         ("ConditionVariable", "thread.rb"),
-        ("Monitor", "thread.rb"),
-        ("Fiber", "thread.rb"),
+        ("Monitor", "monitor.rb"),
+        ("MonitorMixin", "monitor.rb"),
         ("ThreadGroup", "thread.rb"),
         ("TracePoint", "misc.rb"),
         ("Ractor", "misc.rb"),
         ("RubyVM", "misc.rb"),
         ("ARGF", "misc.rb"),
-        ("Gem", "misc.rb"),
+        ("Gem", "gem.rb"),
         ("TOPLEVEL_BINDING", "misc.rb"),
     ] {
         let sym = vm.intern(name);

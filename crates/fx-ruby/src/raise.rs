@@ -69,10 +69,10 @@ impl Vm {
                 CodeKind::Block | CodeKind::Lambda => {
                     let label = self.frame_label(f);
                     let name = self.sym_str(label);
-                    if name.starts_with("block in ") {
+                    if name.starts_with("block ") {
                         f.name
                     } else {
-                        let text = format!("block in {name}");
+                        let text = format!("{}{name}", within(f.code.level));
                         self.intern(&text)
                     }
                 }
@@ -86,8 +86,10 @@ impl Vm {
     pub fn frame_name(&self, frame: crate::vm::Frame) -> String {
         let name = self.sym_str(frame.name);
         let block = matches!(frame.code.kind, CodeKind::Block | CodeKind::Lambda);
-        let within = if block && !name.starts_with("block in ") { "block in " } else { "" };
-        format!("{within}{name}")
+        if !block || name.starts_with("block ") {
+            return name.into_owned();
+        }
+        format!("{}{name}", within(frame.code.level))
     }
 
     pub fn format_frames(&mut self, frames: &[(u32, u32, Sym)]) -> Value {
@@ -253,4 +255,9 @@ impl Vm {
     pub fn method_body(&self, id: u32) -> Option<Body> {
         if id == NO_METHOD { None } else { Some(self.methods[id as usize].body) }
     }
+}
+
+/// How a block is called where places are reported, by how deep it is.
+fn within(level: u32) -> String {
+    if level > 1 { format!("block ({level} levels) in ") } else { "block in ".to_owned() }
 }

@@ -7,8 +7,11 @@ mod json;
 mod strscan;
 mod openssl;
 mod yaml;
+mod zlib;
 
-use crate::vm::{Res, Shipped, Vm};
+use crate::object::c;
+use crate::value::Value;
+use crate::vm::{Args, R, Res, Shipped, Vm};
 
 macro_rules! libraries {
     ($($name:literal => $file:literal),* $(,)?) => {
@@ -32,8 +35,8 @@ libraries! {
     "openssl/pkey" => "openssl/pkey.rb", "openssl/x509" => "openssl/x509.rb", "openssl/pkcs" => "openssl/pkcs.rb", "base64" => "base64.rb", "ostruct" => "ostruct.rb",
     "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
     "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
-    "date" => "date.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb", "find" => "find.rb",
-    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
+    "date" => "date.rb", "date/parse" => "date/parse.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb", "find" => "find.rb",
+    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "rexml/xpath" => "rexml/xpath.rb", "rexml/formatters" => "rexml/formatters.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "getoptlong" => "getoptlong.rb", "ripper" => "ripper.rb", "mutex_m" => "mutex_m.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
 }
 
 /// Names that load something else, or nothing because it is always there.
@@ -51,12 +54,9 @@ fn alias(name: &str) -> Option<&'static str> {
         "net/https" => "net/http",
         "uri/generic" | "uri/http" => "uri",
         "cgi/util" | "cgi/escape" => "cgi",
-        "rexml"
-        | "rexml/rexml"
-        | "rexml/xpath"
-        | "rexml/formatters/pretty"
-        | "rexml/element"
-        | "rexml/text" => "rexml/document",
+        "rexml" | "rexml/rexml" | "rexml/formatters/pretty" | "rexml/element" | "rexml/text" => {
+            "rexml/document"
+        }
         "optparse/time" | "optparse/uri" => "optparse",
         "erb/util" => "erb",
         "bigdecimal/util" => "bigdecimal",
@@ -79,7 +79,6 @@ fn alias(name: &str) -> Option<&'static str> {
         | "did_you_mean"
         | "error_highlight"
         | "prettyprint"
-        | "ripper"
         | "coverage"
         | "readline"
         | "fcntl"
@@ -93,7 +92,6 @@ fn alias(name: &str) -> Option<&'static str> {
 const REFUSED: &[&str] = &[
     "continuation",
     "objspace",
-    "ripper",
     "coverage",
     "readline",
     "pty",
@@ -101,6 +99,17 @@ const REFUSED: &[&str] = &[
     "bundler",
     "set/sorted_set",
 ];
+
+/// Whether a text is a program.
+fn parses(vm: &mut Vm, a: Args) -> R {
+    let text = vm.arg(a, 0);
+    let text = vm.to_str_bytes(text)?;
+    let good = vm.check_syntax(&text, "ripper").is_ok();
+    if !good {
+        vm.take_raise();
+    }
+    Ok(Value::bool(good))
+}
 
 pub(crate) fn known(name: &str) -> bool {
     !REFUSED.contains(&name) && (source(name).is_some() || alias(name).is_some())
@@ -123,6 +132,11 @@ pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
         }
         "erb" => erb::init(vm),
         "strscan" => strscan::init(vm),
+        "zlib" => zlib::init(vm),
+        "ripper" => {
+            let ripper = vm.define_class(c::OBJECT, "Ripper", c::OBJECT);
+            vm.define_singleton(ripper, "__parses?", parses, 1, 1);
+        }
         _ => {}
     }
     let Some(found) = source(name) else { return Ok(()) };

@@ -57,6 +57,12 @@ const fn word(bits: u64) -> Value {
     }
 }
 
+impl Default for Value {
+    fn default() -> Value {
+        NIL
+    }
+}
+
 pub const NIL: Value = match NonZeroU64::new(K_NIL) {
     Some(bits) => Value(bits),
     None => panic!("nil has bits"),

@@ -27,8 +27,9 @@ pub type R = Res<Value>;
 pub type NativeFn = fn(&mut Vm, Args) -> R;
 
 /// What an [`Unwind`] means.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Pending {
+    #[default]
     None,
     Raise(Value),
     Break(u64, Value),
@@ -187,7 +188,8 @@ pub struct Vm {
     /// Answers host methods of plain objects.
     pub resident: Option<Rc<dyn crate::embed::HostObject>>,
     pub autoloading: Vec<(u32, Sym)>,
-    pub loading: Vec<Rc<str>>,
+    /// Files that are being loaded, each with the thread that loads it.
+    pub loading: Vec<(Rc<str>, Value)>,
     pub nil_class: u32,
     pub true_class: u32,
     pub false_class: u32,
@@ -218,6 +220,7 @@ pub struct Vm {
     pub sym_encs: FxHashMap<Sym, Enc>,
     pub refining: crate::interp::refine::Refining,
     pub compiled: crate::interp::compiled::Compiled,
+    pub fibers: crate::fiber::Fibers,
 }
 
 impl Vm {

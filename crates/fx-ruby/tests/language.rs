@@ -197,6 +197,14 @@ end
 }
 
 #[test]
+fn a_method_made_of_a_name_takes_its_receiver_as_an_argument() {
+    check(
+        "class A; define_method(:m, &:to_s); define_method(:k, &:+); end\np A.new.m(5), A.new.k(1, 2)\nbegin; A.new.m; rescue ArgumentError => e; p e.message; end",
+        "\"5\"\n3\n\"no receiver given\"",
+    );
+}
+
+#[test]
 fn one_block_as_several_methods_goes_up_by_each_name() {
     check(
         "class B; def a(x) = [:a, x]; def b(x) = [:b, x]; end\nclass C < B; %i{a b}.each { |m| define_method(m) { |*args| super(*args) } }; end\np C.new.a(1), C.new.b(2)",

@@ -7,8 +7,8 @@ mod metadata;
 mod names;
 mod report;
 
-pub use catalog_request::{CatalogRequest, NodeFacts};
-pub use encoding::{Bad, Pairs, Segments, percent_decoded};
+pub use catalog_request::{CatalogRequest, NodeFacts, catalog_form};
+pub use encoding::{Bad, Pairs, Segments, percent_decoded, percent_encoded};
 pub use formats::{Format, accepted};
 pub use metadata::{Checksum, FileKind, Metadata};
 pub use names::{CertName, Environment, NameError};

@@ -96,13 +96,17 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     }
     all.sort_keys();
     if options.level == Some(Level::Debug) {
-        for (name, value) in &all {
-            let name = name.to_text();
-            let is_wanted = |query: &String| query.split('.').next() == Some(&*name);
-            if options.queries.is_empty() || options.queries.iter().any(is_wanted) {
-                let text = format!("fact \"{name}\" has resolved to: {value}");
-                log(Level::Debug, "Facter::FactManager", &text);
-            }
+        for (name, value) in resolved(&options, &all) {
+            let text = format!("fact \"{name}\" has resolved to: {value}");
+            log(Level::Debug, "Facter::FactManager", &text);
+        }
+        if options.format == fx_facter::Format::Text {
+            let text = match options.queries.len() {
+                0 => "Formatting for no user query",
+                1 => "Formatting for single user query",
+                _ => "Formatting for multiple user queries",
+            };
+            log(Level::Debug, "Facter::LegacyFactFormatter", text);
         }
     }
     let (text, missing) = if options.queries.is_empty() {
@@ -154,7 +158,7 @@ fn add(all: &mut Map, host: &Rc<OsHost>, options: &Options) -> bool {
     let mut failed = false;
     let lines = logged.lines.borrow();
     let is_shown = |level: Level| options.level.is_some_and(|shown| level <= shown);
-    for (level, text, program) in lines.iter().filter(|(level, ..)| *level <= Level::Warning) {
+    for (level, text, program) in lines.iter() {
         failed |= *level == Level::Error;
         let text = text.trim_start_matches("Facter: ");
         // A program complains under its own name.
@@ -163,6 +167,34 @@ fn add(all: &mut Map, host: &Rc<OsHost>, options: &Options) -> bool {
         }
     }
     failed
+}
+
+/// Facts by the names that they are resolved under: what was asked for, or all, part by part.
+fn resolved(options: &Options, all: &Map) -> Vec<(String, Value)> {
+    let all = Value::Map(all.clone());
+    let mut found = Vec::new();
+    if options.queries.is_empty() {
+        parts("", &all, &mut found);
+    }
+    for query in &options.queries {
+        let path: Vec<&str> = query.split('.').collect();
+        found.extend(all.dig(&path).map(|value| (query.clone(), value)));
+    }
+    found
+}
+
+/// The values in a map and in the maps in it, by their whole names.
+fn parts(name: &str, value: &Value, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Map(map) => {
+            for (key, value) in map {
+                let key = key.to_text();
+                let name = if name.is_empty() { key.to_string() } else { format!("{name}.{key}") };
+                parts(&name, value, found);
+            }
+        }
+        value => found.push((name.to_owned(), value.clone())),
+    }
 }
 
 /// A line of Facter's log.

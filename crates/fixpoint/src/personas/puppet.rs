@@ -1,5 +1,6 @@
 //! The puppet persona: its subcommands, and a clear word for those that are not supported.
 
+mod agent;
 mod apply;
 mod catalog;
 mod config;
@@ -18,6 +19,7 @@ mod module;
 mod parser;
 mod resource;
 pub(crate) mod settings;
+mod ssl;
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -70,6 +72,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
 /// Subcommands beside `apply`: their names, and what they do.
 type Run = fn(&flags::Flags, &[String]) -> u8;
 const SUBCOMMANDS: &[(&str, Run)] = &[
+    ("agent", agent::run),
     ("catalog", catalog::run),
     ("config", config::run),
     ("describe", describe::run),
@@ -81,6 +84,7 @@ const SUBCOMMANDS: &[(&str, Run)] = &[
     ("module", module::run),
     ("parser", parser::run),
     ("resource", resource::run),
+    ("ssl", ssl::run),
 ];
 
 fn subcommand(name: &str, args: &[String]) -> u8 {

@@ -12,6 +12,14 @@ use fx_ruby::{Ended, Hooks, Limits, Options, Vm};
 
 use crate::persona::Invocation;
 
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    #[default]
+    Off,
+    Each,
+    Printed,
+}
+
 #[derive(Default)]
 struct Request {
     scripts: Vec<Vec<u8>>,
@@ -20,6 +28,8 @@ struct Request {
     include: Vec<Vec<u8>>,
     require: Vec<Vec<u8>>,
     check: bool,
+    /// `-n` and `-p`: the program runs for each line of the input.
+    lines: Lines,
     verbose: Option<bool>,
     debug: bool,
     time: Option<f64>,
@@ -63,6 +73,12 @@ fn parse(args: Vec<Vec<u8>>) -> Result<Option<Request>, String> {
                 r.verbose = Some(true);
             }
             b"-c" => r.check = true,
+            b"-n" => r.lines = Lines::Each,
+            b"-p" => r.lines = Lines::Printed,
+            b"-ne" | b"-pe" => {
+                r.lines = if arg[1] == b'n' { Lines::Each } else { Lines::Printed };
+                r.scripts.push(value("-e", b"")?);
+            }
             b"-w" | b"-W" | b"-W2" => r.verbose = Some(true),
             b"-W0" => r.verbose = None,
             b"-d" | b"--debug" => r.debug = true,
@@ -122,6 +138,15 @@ fn stdin() -> Vec<u8> {
     text
 }
 
+/// A program in the loop that `-n` and `-p` put around it; its lines keep their numbers.
+fn for_each_line(text: Vec<u8>, lines: Lines) -> Vec<u8> {
+    if lines == Lines::Off {
+        return text;
+    }
+    let last: &[u8] = if lines == Lines::Printed { b"\nprint $_" } else { b"" };
+    [b"__line_mode; while gets; ", text.as_slice(), last, b"\nend\n"].concat()
+}
+
 fn run(request: Request) -> u8 {
     let host: Rc<dyn fx_host::Host> = Rc::new(fx_host::OsHost::new());
     let (text, name) = if request.scripts.is_empty() {
@@ -153,9 +178,14 @@ fn run(request: Request) -> u8 {
         text.push(b'\n');
         (text, "-e".to_owned())
     };
+    let text = for_each_line(text, request.lines);
     let limits =
         Limits { time: request.time.map(std::time::Duration::from_secs_f64), ..Limits::default() };
-    let hooks = Hooks { stdin: Box::new(stdin), ..Hooks::default() };
+    let hooks = Hooks { stdin: Box::new(stdin), gems: true, ..Hooks::default() };
+    let library = host.var(std::ffi::OsStr::new("RUBYLIB")).unwrap_or_default().into_vec();
+    let library = library.split(|byte| *byte == b':').filter(|dir| !dir.is_empty());
+    let include: Vec<Vec<u8>> =
+        request.include.into_iter().chain(library.map(<[u8]>::to_vec)).collect();
     let mut vm = Vm::new(Options {
         host,
         out: Box::new(std::io::BufWriter::with_capacity(1 << 16, std::io::stdout())),
@@ -166,7 +196,7 @@ fn run(request: Request) -> u8 {
         argv: request.args,
     });
     vm.wording = request.wording;
-    vm.configure(&request.include, request.verbose, request.debug);
+    vm.configure(&include, request.verbose, request.debug);
     if request.check {
         return match vm.check_syntax(&text, &name) {
             Ok(()) => {

@@ -16,6 +16,8 @@ pub struct Network {
     pub hostname: String,
     /// Domain, where one is known.
     pub domain: Option<String>,
+    /// What /etc/hosts calls the machine, where that is another name than its own.
+    pub canonical: Option<String>,
     /// In the kernel's order.
     pub interfaces: Vec<Interface>,
     /// The interface the default route uses.
@@ -29,30 +31,30 @@ pub(crate) fn probe(host: &dyn Look) -> Network {
     let (hostname, suffix) = node
         .split_once('.')
         .map_or((node.as_str(), None), |(name, rest)| (name, Some(rest.to_owned())));
+    let canonical = if suffix.is_none() { canonical_name(host, hostname) } else { None };
+    let of_hosts = || canonical.as_deref()?.strip_prefix(hostname)?.strip_prefix('.');
     let domain =
-        suffix.or_else(|| domain_from_hosts(host, hostname)).or_else(|| domain_from_resolver(host));
+        suffix.or_else(|| of_hosts().map(str::to_owned)).or_else(|| domain_from_resolver(host));
     let (default_interface, default_gateway) = default_route(host);
     Network {
         hostname: hostname.to_owned(),
         domain,
+        canonical,
         interfaces: host.interfaces().unwrap_or_default(),
         default_interface,
         default_gateway,
     }
 }
 
-/// A name with a dot for this host in /etc/hosts, as the resolver would answer it.
-fn domain_from_hosts(host: &dyn Look, hostname: &str) -> Option<String> {
+/// The first name of the first line in /etc/hosts that has this one, which is what the resolver answers.
+fn canonical_name(host: &dyn Look, hostname: &str) -> Option<String> {
     let text = read(host, "/etc/hosts")?;
-    text.lines().find_map(|line| {
-        let mut words = line.split('#').next()?.split_whitespace().skip(1);
-        let words: Vec<&str> = words.by_ref().collect();
-        words.contains(&hostname).then_some(())?;
-        let (_, domain) = words
-            .iter()
-            .find_map(|word| word.split_once('.').filter(|(name, _)| *name == hostname))?;
-        Some(domain.to_owned())
-    })
+    let canonical = text.lines().find_map(|line| {
+        let mut names = line.split('#').next()?.split_whitespace().skip(1).peekable();
+        let first = *names.peek()?;
+        names.any(|name| name.eq_ignore_ascii_case(hostname)).then_some(first)
+    })?;
+    (canonical != hostname).then(|| canonical.to_owned())
 }
 
 fn domain_from_resolver(host: &dyn Look) -> Option<String> {
@@ -85,11 +87,12 @@ fn default_route(host: &dyn Look) -> (Option<String>, Option<Ipv4Addr>) {
 }
 
 impl Network {
-    /// The full name, where a domain is known, else the short one.
+    /// The full name, where one is known, else the short one.
     pub fn fqdn(&self) -> String {
-        match &self.domain {
-            Some(domain) => format!("{}.{domain}", self.hostname),
-            None => self.hostname.clone(),
+        match (&self.canonical, &self.domain) {
+            (Some(canonical), _) => canonical.clone(),
+            (None, Some(domain)) => format!("{}.{domain}", self.hostname),
+            (None, None) => self.hostname.clone(),
         }
     }
 
@@ -123,6 +126,8 @@ fn told(interface: &Interface) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use fx_host::Env as _;
+
     use super::*;
 
     #[test]
@@ -132,13 +137,43 @@ mod tests {
         assert_eq!(default_route(&host), (Some("eth0".into()), Some(Ipv4Addr::new(10, 0, 1, 254))));
     }
 
+    /// Recorded from facter 4.3 on a machine called node1.
     #[test]
-    fn the_domain_comes_from_hosts_before_the_resolver() {
-        let host = fx_host::MemoryHost::new();
-        host.put("/etc/resolv.conf", b"search example.net other\n");
-        assert_eq!(domain_from_resolver(&host).as_deref(), Some("example.net"));
-        host.put("/etc/hosts", b"127.0.1.1 web1.example.org web1 # me\n");
-        assert_eq!(domain_from_hosts(&host, "web1").as_deref(), Some("example.org"));
-        assert_eq!(domain_from_hosts(&host, "db1"), None);
+    fn the_full_name_is_the_first_of_the_line_that_names_the_machine() {
+        let check = |hosts: &str, resolver: &str, fqdn: &str, domain: Option<&str>| {
+            let host = fx_host::MemoryHost::new();
+            host.set_uname(fx_host::Uname { nodename: "node1".into(), ..host.uname() });
+            host.put("/etc/hosts", hosts.as_bytes());
+            host.put("/etc/resolv.conf", resolver.as_bytes());
+            let network = probe(&host);
+            let given = (network.hostname.as_str(), network.fqdn(), network.domain.as_deref());
+            assert_eq!(given, ("node1", fqdn.to_owned(), domain), "{hosts}");
+        };
+        let search = "search s1.net s2.net\n";
+        check("127.0.0.1 node1.a.com node1 # me\n", search, "node1.a.com", Some("a.com"));
+        check(
+            "127.0.0.1 localhost\n127.0.0.1 node1.a.com node1\n",
+            "",
+            "node1.a.com",
+            Some("a.com"),
+        );
+        check(
+            "::1 node1.six.com node1\n10.1.1.1 node1.a.com node1\n",
+            "",
+            "node1.six.com",
+            Some("six.com"),
+        );
+        check("127.0.1.1 node1 node1.a.com\n", "", "node1", None);
+        check("127.0.1.1 node1\n127.0.0.1 node1.a.com node1\n", "", "node1", None);
+        check("127.0.1.1 node1 node1.a.com\n", search, "node1.s1.net", Some("s1.net"));
+        check(
+            "10.0.0.1 node1.a.com\n",
+            "domain res.net\nsearch s1.net\n",
+            "node1.res.net",
+            Some("res.net"),
+        );
+        check("10.0.0.1 other.a.com node1\n", "", "other.a.com", None);
+        check("10.0.0.1 other.a.com node1.b.com node1\n", search, "other.a.com", Some("s1.net"));
+        check("", "", "node1", None);
     }
 }

@@ -10,10 +10,12 @@ use crate::{Child, Commands, Ended, HostError, Line, Queries, Result, Spec};
 
 impl Commands for OsHost {
     fn run_streaming(&self, spec: &Spec, on_line: &mut dyn FnMut(Line<'_>)) -> Result<Ended> {
+        self.announce(spec);
         child::run(self, spec, on_line, None)
     }
 
     fn start(&self, spec: &Spec) -> Result<Box<dyn Child>> {
+        self.announce(spec);
         conversation::start(self, spec)
     }
 

@@ -133,7 +133,19 @@ fn files_that_cannot_be_made_name_what_the_kernel_said() {
         (FileForm::File, true, Failure::new("x: No such file or directory"), Plain),
     ];
     for (form, has_content, failure, expected) in table {
-        let found = file_failure(form, Path::new("/d/f"), has_content, "TMP", &failure);
+        let found = file_failure(form, Path::new("/d/f"), has_content, "TMP.lock", &failure);
         assert_eq!(found, expected, "{form:?} {failure}");
+    }
+}
+
+#[test]
+fn output_names_the_file_that_messages_name() {
+    let path = Path::new("/etc/k.conf");
+    for (output, shown) in [
+        ("(/etc/.fx-00ff-k.conf: Line 9) no", "(/etc/k.confX: Line 9) no"),
+        ("/etc/.fx-00ff-other /etc/.fx-1-k.conf", "/etc/.fx-00ff-other /etc/k.confX"),
+        ("nothing", "nothing"),
+    ] {
+        assert_eq!(with_shown_name(output, path, "/etc/k.confX"), shown);
     }
 }

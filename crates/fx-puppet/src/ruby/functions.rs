@@ -263,7 +263,8 @@ impl Evaluator {
         }
         let relative = format!("{}.rb", name.replace("::", "/"));
         if let Some((module, _)) = name.split_once("::") {
-            let path = self.module_dir(module)?.join("lib/puppet/functions").join(&relative);
+            let dir = self.module_dir(module).or_else(|| self.settings.plugins.clone())?;
+            let path = dir.join("lib/puppet/functions").join(&relative);
             let exists = host.stat(&path).is_ok_and(|meta| meta.is_file());
             return exists.then_some((path, true));
         }

@@ -69,6 +69,8 @@ pub struct RubyChange {
     pub shown: (String, String),
     /// The name of the event in the report.
     pub event: String,
+    /// Why it could not be found out whether it is as it should be, if so.
+    pub failure: Option<String>,
 }
 
 /// What came of a step in Ruby, and what was logged meanwhile.
@@ -175,14 +177,16 @@ impl RubyResource {
         let look = || self.evaluator.ruby_observe(self.object);
         let heard = self.heard(|| effects.hiding(self.is_secret, look));
         let rows = heard.result.map_err(|flow| self.failure(flow));
-        let change = |[property, from, to, message, is, should, event]: [String; 7]| RubyChange {
-            property,
-            from,
-            to,
-            message,
-            shown: (is, should),
-            event,
-        };
+        let change =
+            |[property, from, to, message, is, should, event, why]: [String; 8]| RubyChange {
+                property,
+                from,
+                to,
+                message,
+                shown: (is, should),
+                event,
+                failure: Some(why).filter(|why| !why.is_empty()),
+            };
         let result = rows.map(|rows| rows.into_iter().map(change).collect());
         Heard { result, said: heard.said }
     }

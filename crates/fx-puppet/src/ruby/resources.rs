@@ -51,13 +51,13 @@ impl Evaluator {
     }
 
     /// Properties that are not as they should be: name, is, should, the message, the two
-    /// values as they are shown, and the name of the event.
-    pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 7]>> {
+    /// values as they are shown, the name of the event, and why that could not be found out.
+    pub(crate) fn ruby_observe(&self, object: Rb) -> Evaluated<Vec<[String; 8]>> {
         self.with_ruby(|vm| {
             let rows = vm.call_name(object, "__observe", &[])?;
             let mut out = Vec::new();
             for row in vm.heap.arr(rows).clone() {
-                if let Ok(row) = <[String; 7]>::try_from(texts(vm, row)?) {
+                if let Ok(row) = <[String; 8]>::try_from(texts(vm, row)?) {
                     out.push(row);
                 }
             }

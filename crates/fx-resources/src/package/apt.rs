@@ -50,7 +50,6 @@ fn quiet(argv: Vec<String>) -> Spec {
         .env("DEBIAN_FRONTEND", "noninteractive")
         .env("APT_LISTCHANGES_FRONTEND", "none")
         .env("APT_LISTBUGS_FRONTEND", "none")
-        .env("UCF_FORCE_CONFFOLD", "yes")
 }
 
 impl Backend for Apt {

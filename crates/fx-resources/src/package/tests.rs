@@ -168,6 +168,8 @@ fn apt_is_never_asked_a_question_or_given_a_pattern() {
     install.apply(&host, &changes).unwrap();
     let noninteractive = ("DEBIAN_FRONTEND".into(), Some("noninteractive".into()));
     assert!(host.calls()[0].env.contains(&noninteractive));
+    // No original sets it, and it leaves copies of files that nobody asked for.
+    assert!(!host.calls()[0].env.iter().any(|(name, _)| name == "UCF_FORCE_CONFFOLD"));
     for name in ["curl-", "lib*", "^a", "a b", "x;reboot", "$(id)", "--reinstall", "a\nb"] {
         let mut package = Package::new(package(name, Ensure::Installed), named("apt").unwrap());
         let failure = package.observe(&host).unwrap_err();

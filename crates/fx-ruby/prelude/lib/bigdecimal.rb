@@ -3,10 +3,19 @@
 class BigDecimal < Numeric
   VERSION = "3.1.1"
   BASE = 1_000_000_000
-  SIGN_NaN, SIGN_POSITIVE_ZERO, SIGN_NEGATIVE_ZERO, SIGN_POSITIVE_FINITE, SIGN_NEGATIVE_FINITE, SIGN_POSITIVE_INFINITE, SIGN_NEGATIVE_INFINITE = 0, 1, -1, 2, -2, 3, -3
-  EXCEPTION_ALL, EXCEPTION_INFINITY, EXCEPTION_NaN, EXCEPTION_UNDERFLOW, EXCEPTION_OVERFLOW, EXCEPTION_ZERODIVIDE = 255, 1, 2, 4, 1, 16
-  ROUND_MODE, ROUND_UP, ROUND_DOWN, ROUND_HALF_UP, ROUND_HALF_DOWN, ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN = 256, 1, 2, 3, 4, 5, 6, 7
-  MODES_ = { up: 1, down: 2, truncate: 2, half_up: 3, default: 3, half_down: 4, half_even: 7, banker: 7, ceiling: 5, ceil: 5, floor: 6 }
+  SIGN_NaN = 0
+  SIGN_POSITIVE_ZERO, SIGN_NEGATIVE_ZERO = 1, -1
+  SIGN_POSITIVE_FINITE, SIGN_NEGATIVE_FINITE = 2, -2
+  SIGN_POSITIVE_INFINITE, SIGN_NEGATIVE_INFINITE = 3, -3
+  EXCEPTION_ALL, EXCEPTION_INFINITY, EXCEPTION_NaN = 255, 1, 2
+  EXCEPTION_UNDERFLOW, EXCEPTION_OVERFLOW, EXCEPTION_ZERODIVIDE = 4, 1, 16
+  ROUND_MODE = 256
+  ROUND_UP, ROUND_DOWN, ROUND_HALF_UP, ROUND_HALF_DOWN = 1, 2, 3, 4
+  ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN = 5, 6, 7
+  MODES_ = {
+    up: 1, down: 2, truncate: 2, half_up: 3, default: 3, half_down: 4, half_even: 7, banker: 7,
+    ceiling: 5, ceil: 5, floor: 6
+  }
   class << self
     undef_method :new
     undef_method :allocate
@@ -91,7 +100,9 @@ class BigDecimal < Numeric
     when Float then BigDecimal.__new(o, 0)
     when Rational then BigDecimal.__new(o, [n_significant_digits * 2, 18].max)
     else
-      raise TypeError, "#{o.nil? || o == true || o == false ? o.inspect : o.class} can't be coerced into BigDecimal" unless o.respond_to?(:coerce)
+      unless o.respond_to?(:coerce)
+        raise TypeError, "#{o.nil? || o == true || o == false ? o.inspect : o.class} can't be coerced into BigDecimal"
+      end
       nil
     end
   end
@@ -104,7 +115,10 @@ class BigDecimal < Numeric
   end
   def +(o)
     __binary(o, :+) do |b|
-      next BigDecimal.__special(infinite? && b.infinite? && infinite? != b.infinite? ? :nan : (infinite? || b.infinite?) > 0 ? :inf : :ninf) if infinite? || b.infinite?
+      if infinite? || b.infinite?
+        next BigDecimal.__special(:nan) if infinite? && b.infinite? && infinite? != b.infinite?
+        next BigDecimal.__special((infinite? || b.infinite?) > 0 ? :inf : :ninf)
+      end
       e = [@exp, b.__exp].min
       BigDecimal.__make(@int * 10**(@exp - e) + b.__int * 10**(b.__exp - e), e)
     end
@@ -119,11 +133,19 @@ class BigDecimal < Numeric
     end
   end
   def __negative? = @special == :ninf || @special.nil? && @negative
-  def -@ = nan? ? self : infinite? ? BigDecimal.__special(infinite? > 0 ? :ninf : :inf) : BigDecimal.__make(-@int, @exp, nil, !@negative)
+  def -@
+    return self if nan?
+    return BigDecimal.__special(infinite? > 0 ? :ninf : :inf) if infinite?
+    BigDecimal.__make(-@int, @exp, nil, !@negative)
+  end
   def +@ = self
   def abs = __negative? ? -self : self
   # Nine digits more than twice as many as either number has, at least 36.
-  def /(o) = __binary(o, :/) { |b| __ratio(b, [[n_significant_digits, b.n_significant_digits].max * 2, 32].max.then { |n| (n + 8) / 9 * 9 }) }
+  def /(o)
+    __binary(o, :/) do |b|
+      __ratio(b, [[n_significant_digits, b.n_significant_digits].max * 2, 32].max.then { |n| (n + 8) / 9 * 9 })
+    end
+  end
   alias quo /
   def __ratio(b, places, digits: nil)
     return BigDecimal.__special(b.infinite? ? :nan : __negative? ^ b.__negative? ? :ninf : :inf) if infinite?
@@ -175,7 +197,10 @@ class BigDecimal < Numeric
   def sub(o, digits) = (self - o).__digits(digits)
   def mult(o, digits) = (self * o).__digits(digits)
   def <=>(o)
-    b = case o when BigDecimal, Integer, Float then __coerced(o, :<=>) when Rational then return finite? ? to_r <=> o : infinite? end
+    b = case o
+        when BigDecimal, Integer, Float then __coerced(o, :<=>)
+        when Rational then return finite? ? to_r <=> o : infinite?
+        end
     return (c = o.coerce(self) and c[0] <=> c[1] if o.respond_to?(:coerce)) unless b
     return nil if nan? || b.nan?
     return (infinite? || 0) <=> (b.infinite? || 0) if infinite? || b.infinite?
@@ -222,7 +247,8 @@ class BigDecimal < Numeric
   def round(places = nil, mode = nil, half: nil)
     places, mode = nil, places if Symbol === places
     mode = { nil => mode, up: :half_up, down: :half_down, even: :half_even }[half&.to_sym] if half
-    mode = mode.nil? ? BigDecimal.mode(ROUND_MODE) : Integer === mode ? mode : MODES_[mode.to_sym] || raise(ArgumentError, "invalid rounding mode")
+    mode = BigDecimal.mode(ROUND_MODE) if mode.nil?
+    mode = MODES_[mode.to_sym] || raise(ArgumentError, "invalid rounding mode") unless Integer === mode
     places.nil? || places < 1 ? __whole && __round(places || 0, mode).__whole : __round(places, mode)
   end
   def floor(places = nil) = places ? __round(places, 6) : __whole && __round(0, 6).__whole
@@ -233,7 +259,12 @@ class BigDecimal < Numeric
   def to_i = __whole
   alias to_int to_i
   def to_r = (__whole; Rational(@int) * Rational(10)**@exp)
-  def to_f = nan? ? Float::NAN : infinite? ? infinite? * Float::INFINITY : zero? ? (@negative ? -0.0 : 0.0) : "#{@int}e#{@exp}".to_f
+  def to_f
+    return Float::NAN if nan?
+    return infinite? * Float::INFINITY if infinite?
+    return @negative ? -0.0 : 0.0 if zero?
+    "#{@int}e#{@exp}".to_f
+  end
   def to_d = self
   def to_digits = finite? ? to_s("F") : to_s
   def n_significant_digits = zero? || !finite? ? 0 : @int.abs.to_s.size
@@ -252,7 +283,10 @@ class BigDecimal < Numeric
     split = ->(s) { group > 0 ? s.scan(/.{1,#{group}}/).join(" ") : s }
     if form.match?(/F\z/i)
       return "#{sign}0.0" if zero?
-      int, frac = @exp >= 0 ? [digits + "0" * @exp, "0"] : digits.size > -@exp ? [digits[0...@exp], digits[@exp..]] : ["0", digits.rjust(-@exp, "0")]
+      int, frac = if @exp >= 0 then [digits + "0" * @exp, "0"]
+                  elsif digits.size > -@exp then [digits[0...@exp], digits[@exp..]]
+                  else ["0", digits.rjust(-@exp, "0")]
+                  end
       return "#{sign}#{split.(int)}.#{split.(frac)}"
     end
     zero? ? "#{sign}0.0" : "#{sign}0.#{split.(digits)}e#{exponent}"

@@ -82,7 +82,9 @@ class CSV
     alias length size
     def by_row = self
     def to_a = [@headers] + @rows.map(&:fields)
-    def to_csv(write_headers: true, **options) = ((write_headers ? [CSV.generate_line(@headers, **options)] : []) + @rows.map { |r| r.to_csv(**options) }).join
+    def to_csv(write_headers: true, **options)
+      ((write_headers ? [CSV.generate_line(@headers, **options)] : []) + @rows.map { |r| r.to_csv(**options) }).join
+    end
     alias to_s to_csv
     def ==(other) = other.is_a?(Table) ? to_a == other.to_a : @rows == other
     def inspect = "#<CSV::Table mode:col_or_row row_count:#{size + 1}>"
@@ -107,7 +109,9 @@ class CSV
     def parse_line(text, **options) = new(text, **options).shift
     def read(path, mode = "r", **options) = parse(File.read(path), **options)
     alias readlines read
-    def table(path, **options) = read(path, **{ headers: true, converters: :numeric, header_converters: :symbol }.merge(options))
+    def table(path, **options)
+      read(path, **{ headers: true, converters: :numeric, header_converters: :symbol }.merge(options))
+    end
     def foreach(path, mode = "r", **options, &block)
       return to_enum(:foreach, path, mode, **options) unless block
       new(File.read(path), **options).each(&block)
@@ -128,7 +132,8 @@ class CSV
       fields.map do |field|
         text = field.nil? ? nil : field.to_s
         if text.nil? then ""
-        elsif force_quotes || (text.empty? && quote_empty) || text.include?(col_sep) || text.include?(quote_char) || text =~ /[\r\n]|\A\s|\s\z/
+        elsif force_quotes || (text.empty? && quote_empty) || text.include?(col_sep) || text.include?(quote_char) ||
+              text =~ /[\r\n]|\A\s|\s\z/
           quote_char + text.gsub(quote_char, quote_char * 2) + quote_char
         else text
         end
@@ -139,14 +144,17 @@ class CSV
 
   attr_reader :lineno
 
-  def initialize(data = "", col_sep: ",", row_sep: :auto, quote_char: '"', headers: false, converters: nil, header_converters: nil, skip_blanks: false, skip_lines: nil, liberal_parsing: false, return_headers: false, write_headers: false, strip: false, force_quotes: false, nil_value: nil, **)
+  def initialize(data = "", col_sep: ",", row_sep: :auto, quote_char: '"', headers: false, converters: nil,
+                 header_converters: nil, skip_blanks: false, skip_lines: nil, liberal_parsing: false,
+                 return_headers: false, write_headers: false, strip: false, force_quotes: false, nil_value: nil, **)
     @text = data.respond_to?(:read) ? data.read : data.to_s
     @io = data.respond_to?(:write) ? data : nil
     @col_sep, @quote, @headers_option = col_sep, quote_char, headers
     @row_sep = row_sep == :auto ? "\n" : row_sep
     @converters = expand(converters, Converters)
     @header_converters = expand(header_converters, HeaderConverters)
-    @skip_blanks, @skip_lines, @liberal, @strip, @force_quotes, @nil_value = skip_blanks, skip_lines, liberal_parsing, strip, force_quotes, nil_value
+    @skip_blanks, @skip_lines, @liberal, @strip = skip_blanks, skip_lines, liberal_parsing, strip
+    @force_quotes, @nil_value = force_quotes, nil_value
     @write_headers = write_headers
     @at, @lineno = 0, 0
     @headers = nil
@@ -162,7 +170,8 @@ class CSV
       @wrote = true
       put(@headers_option)
     end
-    put(row.is_a?(Hash) ? (@headers_option.is_a?(Array) ? @headers_option : row.keys).map { |k| row[k] } : row.is_a?(Row) ? row.fields : row)
+    row = (@headers_option.is_a?(Array) ? @headers_option : row.keys).map { |k| row[k] } if row.is_a?(Hash)
+    put(row.is_a?(Row) ? row.fields : row)
     self
   end
   alias add_row <<
@@ -184,9 +193,16 @@ class CSV
 
   def shift
     if @headers_option && !@headers
-      raw = @headers_option.is_a?(Array) ? @headers_option : @headers_option.is_a?(String) ? CSV.parse_line(@headers_option) : fields
+      raw = case @headers_option
+            when Array then @headers_option
+            when String then CSV.parse_line(@headers_option)
+            else fields
+            end
       return nil unless raw
-      @headers = raw.map { |h| h.is_a?(String) ? @header_converters.inject(h) { |value, convert| value.is_a?(String) ? convert.call(value) : value } : h }
+      @headers = raw.map do |h|
+        next h unless h.is_a?(String)
+        @header_converters.inject(h) { |value, convert| value.is_a?(String) ? convert.call(value) : value }
+      end
     end
     row = fields
     return nil unless row
@@ -199,7 +215,9 @@ class CSV
   private
 
   def put(fields)
-    line = CSV.generate_line(fields, col_sep: @col_sep, row_sep: @row_sep, quote_char: @quote, force_quotes: @force_quotes)
+    line = CSV.generate_line(
+      fields, col_sep: @col_sep, row_sep: @row_sep, quote_char: @quote, force_quotes: @force_quotes
+    )
     @io ? @io.write(line) : @text << line
   end
 
@@ -207,7 +225,9 @@ class CSV
     Array(names).flat_map { |name| name.respond_to?(:call) ? [name] : expand_named(table.fetch(name), table) }
   end
 
-  def expand_named(found, table) = found.is_a?(Array) ? found.flat_map { |name| expand_named(table.fetch(name), table) } : [found]
+  def expand_named(found, table)
+    found.is_a?(Array) ? found.flat_map { |name| expand_named(table.fetch(name), table) } : [found]
+  end
 
   def convert(field)
     @converters.each do |converter|

@@ -1,8 +1,16 @@
 class Delegator < BasicObject
   kernel = ::Kernel.dup
   kernel.class_eval do
-    %i[to_s =~ !~ === <=> hash inspect dup clone freeze frozen? method methods public_methods private_methods protected_methods singleton_methods is_a? kind_of? instance_of? nil? display enum_for to_enum tap then itself yield_self].each { |m| undef_method(m) rescue nil }
-    private_instance_methods.each { |m| next if %i[binding raise lambda proc block_given? require puts print p format sprintf respond_to_missing? initialize_dup initialize_clone caller loop catch throw].include?(m); undef_method(m) rescue nil }
+    %i[
+      to_s =~ !~ === <=> hash inspect dup clone freeze frozen? method methods public_methods
+      private_methods protected_methods singleton_methods is_a? kind_of? instance_of? nil? display
+      enum_for to_enum tap then itself yield_self
+    ].each { |m| undef_method(m) rescue nil }
+    kept = %i[
+      binding raise lambda proc block_given? require puts print p format sprintf
+      respond_to_missing? initialize_dup initialize_clone caller loop catch throw
+    ]
+    private_instance_methods.each { |m| undef_method(m) rescue nil unless kept.include?(m) }
   end
   include kernel
   def self.const_missing(n) = ::Object.const_get(n)
@@ -11,12 +19,16 @@ class Delegator < BasicObject
   def method_missing(m, *a, **k, &b)
     t = __getobj__
     if t.respond_to?(m) then k.empty? ? t.__send__(m, *a, &b) : t.__send__(m, *a, **k, &b)
-    elsif ::Kernel.method_defined?(m) || ::Kernel.private_method_defined?(m) then ::Kernel.instance_method(m).bind_call(self, *a, **k, &b)
+    elsif ::Kernel.method_defined?(m) || ::Kernel.private_method_defined?(m)
+      ::Kernel.instance_method(m).bind_call(self, *a, **k, &b)
     else
       ::Kernel.raise ::NoMethodError.new("undefined method `#{m}' for #{t.inspect}:#{self.class}", m, a, receiver: self)
     end
   end
-  def respond_to_missing?(m, priv) = (r = __getobj__.respond_to?(m, priv); if r && priv && !__getobj__.respond_to?(m, false) then false else r end)
+  def respond_to_missing?(m, priv)
+    r = __getobj__.respond_to?(m, priv)
+    if r && priv && !__getobj__.respond_to?(m, false) then false else r end
+  end
   def is_a?(k) = ::Kernel.instance_method(:is_a?).bind_call(self, k)
   alias kind_of? is_a?
   def instance_of?(k) = ::Kernel.instance_method(:instance_of?).bind_call(self, k)
@@ -32,13 +44,21 @@ class Delegator < BasicObject
   def =~(o) = __getobj__ =~ o
   def <=>(o) = __getobj__ <=> o
   def methods(all = true) = __getobj__.methods(all) | ::Kernel.instance_method(:methods).bind_call(self, all)
-  def public_methods(all = true) = __getobj__.public_methods(all) | ::Kernel.instance_method(:public_methods).bind_call(self, all)
-  def protected_methods(all = true) = __getobj__.protected_methods(all) | ::Kernel.instance_method(:protected_methods).bind_call(self, all)
+  def public_methods(all = true)
+    __getobj__.public_methods(all) | ::Kernel.instance_method(:public_methods).bind_call(self, all)
+  end
+  def protected_methods(all = true)
+    __getobj__.protected_methods(all) | ::Kernel.instance_method(:protected_methods).bind_call(self, all)
+  end
   def method(n) = ::Kernel.instance_method(:method).bind_call(self, n)
   def freeze = ::Kernel.instance_method(:freeze).bind_call(self)
   def frozen? = ::Kernel.instance_method(:frozen?).bind_call(self)
   def dup = (c = ::Kernel.instance_method(:dup).bind_call(self); c.__setobj__(__getobj__.dup); c)
-  def clone(**k) = (c = ::Kernel.instance_method(:clone).bind_call(self, **k); c.__setobj__(__getobj__.clone(**k)) unless c.frozen?; c)
+  def clone(**k)
+    c = ::Kernel.instance_method(:clone).bind_call(self, **k)
+    c.__setobj__(__getobj__.clone(**k)) unless c.frozen?
+    c
+  end
   def tap = (yield self; self)
   def then = yield(self)
   def itself = self
@@ -58,12 +78,20 @@ end
 def DelegateClass(sup, &b)
   k = Class.new(Delegator)
   k.class_eval do
-    def __getobj__ = (::Kernel.raise ::ArgumentError, "not delegated" unless defined?(@delegate_dc_obj); @delegate_dc_obj)
+    def __getobj__
+      ::Kernel.raise ::ArgumentError, "not delegated" unless defined?(@delegate_dc_obj)
+      @delegate_dc_obj
+    end
     def __setobj__(o) = (@delegate_dc_obj = o)
     (sup.public_instance_methods - Delegator.public_instance_methods - %i[to_s inspect =~ !~ === class]).each do |m|
-      define_method(m) { |*a, **kw, &blk| kw.empty? ? __getobj__.__send__(m, *a, &blk) : __getobj__.__send__(m, *a, **kw, &blk) }
+      define_method(m) do |*a, **kw, &blk|
+        kw.empty? ? __getobj__.__send__(m, *a, &blk) : __getobj__.__send__(m, *a, **kw, &blk)
+      end
     end
-    sup.protected_instance_methods.each { |m| define_method(m) { |*a, &blk| __getobj__.__send__(m, *a, &blk) }; protected m }
+    sup.protected_instance_methods.each do |m|
+      define_method(m) { |*a, &blk| __getobj__.__send__(m, *a, &blk) }
+      protected m
+    end
   end
   k.module_eval(&b) if b
   k

@@ -1,11 +1,21 @@
 class ERB
   VERSION = "2.2.3"
   module Util
-    def html_escape(s) = s.to_s.gsub(/['&"<>]/, { "'" => "&#39;", "&" => "&amp;", '"' => "&quot;", "<" => "&lt;", ">" => "&gt;" })
+    def html_escape(s)
+      s.to_s.gsub(/['&"<>]/, { "'" => "&#39;", "&" => "&amp;", '"' => "&quot;", "<" => "&lt;", ">" => "&gt;" })
+    end
     alias h html_escape
     def url_encode(s) = s.to_s.b.gsub(/[^a-zA-Z0-9_\-.~]/n) { |m| "%%%02X" % m.unpack1("C") }
     alias u url_encode
     module_function :html_escape, :h, :url_encode, :u
+  end
+  module DefMethod
+    # A method of the module that renders a template, given as an ERB or as the name of its file.
+    def def_erb_method(signature, template)
+      template = ERB.new(File.read(template)).tap { |e| e.filename = template } if String === template
+      template.def_method(self, signature, template.filename || "(ERB)")
+    end
+    module_function :def_erb_method
   end
   def self.version = "4.0.2"
   attr_accessor :filename, :lineno
@@ -22,7 +32,7 @@ class ERB
     @filename = f
     @lineno = l if l
   end
-  def result(b = TOPLEVEL_BINDING) = eval(@src, b, (@filename || "(erb)"), @lineno)
+  def result(b = new_toplevel) = eval(@src, b, (@filename || "(erb)"), @lineno)
   def result_with_hash(h)
     b = TOPLEVEL_BINDING.receiver.instance_eval { binding }
     h.each { |k, v| b.local_variable_set(k, v) }
@@ -33,6 +43,8 @@ class ERB
   def def_module(m = "erb") = Module.new.tap { |x| def_method(x, m, @filename || "(ERB)") }
   def def_class(sup = Object, m = "result") = Class.new(sup).tap { |x| def_method(x, m, @filename || "(ERB)") }
   private
+  # Its own variables, so that templates do not see those of each other.
+  def new_toplevel = TOPLEVEL_BINDING.dup
   def compile(str, mode)
     mode = { 0 => "", 1 => ">", 2 => "<>" }[mode] if mode.is_a?(Integer)
     ERB.__compile(str, mode.to_s, @out.to_s, str.encoding.to_s) or raise SyntaxError, "unterminated ERB tag"

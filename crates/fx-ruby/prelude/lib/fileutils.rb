@@ -9,7 +9,10 @@ module FileUtils
   # Each source with the path it gets: in the directory, if there are several or it is one.
   def __pairs(src, dest, same: true)
     into = File.__p(dest)
-    each = ->(s, d) { same && File.exist?(d) && File.identical?(s, d) ? raise(ArgumentError, "same file: #{s} and #{d}") : yield(s, d) }
+    each = lambda do |s, d|
+      raise ArgumentError, "same file: #{s} and #{d}" if same && File.exist?(d) && File.identical?(s, d)
+      yield(s, d)
+    end
     return __l(src).each { |s| each.(s, File.join(into, File.basename(s))) } if src.respond_to?(:to_ary)
     s = File.__p(src)
     each.(s, File.directory?(into) ? File.join(into, File.basename(s)) : into)
@@ -84,17 +87,24 @@ module FileUtils
     __pairs(src, dest) { |s, d| copy_file(s, d, preserve) }
   end
   def cp_r(src, dest, preserve: nil, noop: nil, verbose: nil, dereference_root: true, remove_destination: nil)
-    return unless __go(verbose, noop, "cp -r#{"p" if preserve}#{" --remove-destination" if remove_destination} #{__plain([src, dest])}")
+    flags = "#{"p" if preserve}#{" --remove-destination" if remove_destination}"
+    unless __go(verbose, noop, "cp -r#{flags} #{__plain([src, dest])}")
+      return
+    end
     __pairs(src, dest) { |s, d| copy_entry(s, d, preserve, dereference_root, remove_destination) }
   end
   def copy_entry(src, dest, preserve = false, dereference_root = false, remove_destination = false)
     src, dest = File.__p(src), File.__p(dest)
     stat = dereference_root ? File.stat(src) : File.lstat(src)
-    raise ArgumentError, "cannot copy directory #{src} to itself #{dest}" if stat.directory? && "#{File.expand_path(dest)}/".start_with?("#{File.expand_path(src)}/")
+    if stat.directory? && "#{File.expand_path(dest)}/".start_with?("#{File.expand_path(src)}/")
+      raise ArgumentError, "cannot copy directory #{src} to itself #{dest}"
+    end
     remove_file(dest, true) if remove_destination && (File.file?(dest) || File.symlink?(dest))
     if stat.directory?
       Dir.mkdir(dest) unless File.directory?(dest)
-      Dir.children(src).each { |c| copy_entry(File.join(src, c), File.join(dest, c), preserve, false, remove_destination) }
+      Dir.children(src).each do |c|
+        copy_entry(File.join(src, c), File.join(dest, c), preserve, false, remove_destination)
+      end
     elsif stat.symlink? then File.symlink(File.readlink(src), dest)
     else return copy_file(src, dest, preserve)
     end
@@ -140,9 +150,13 @@ module FileUtils
   def rm_f(list, noop: nil, verbose: nil) = rm(list, force: true, noop: noop, verbose: verbose)
   def rm_r(list, force: nil, noop: nil, verbose: nil, secure: nil)
     list = __l(list)
-    list.each { |f| secure ? remove_entry_secure(f, force) : remove_entry(f, force) } if __go(verbose, noop, "rm -r#{"f" if force} #{__plain(list)}")
+    if __go(verbose, noop, "rm -r#{"f" if force} #{__plain(list)}")
+      list.each { |f| secure ? remove_entry_secure(f, force) : remove_entry(f, force) }
+    end
   end
-  def rm_rf(list, noop: nil, verbose: nil, secure: nil) = rm_r(list, force: true, noop: noop, verbose: verbose, secure: secure)
+  def rm_rf(list, noop: nil, verbose: nil, secure: nil)
+    rm_r(list, force: true, noop: noop, verbose: verbose, secure: secure)
+  end
   def remove_entry(path, force = false)
     __forgive(force) do
       Dir.children(path).each { |c| remove_entry(File.join(path, c), force) } if __real_dir?(path)
@@ -155,7 +169,8 @@ module FileUtils
   def compare_file(a, b) = File.size(a) == File.size(b) && File.binread(a) == File.binread(b)
   def compare_stream(a, b) = a.read == b.read
   def install(src, dest, mode: nil, owner: nil, group: nil, preserve: nil, noop: nil, verbose: nil)
-    flags = "#{" -p" if preserve}#{" -m #{__mode_text(mode)}" if mode}#{" -o #{owner}" if owner}#{" -g #{group}" if group}"
+    flags = "#{" -p" if preserve}#{" -m #{__mode_text(mode)}" if mode}" \
+      "#{" -o #{owner}" if owner}#{" -g #{group}" if group}"
     return unless __go(verbose, noop, "install -c#{flags} #{__plain([src, dest])}")
     uid, gid = __uid(owner), __gid(group)
     __pairs(src, dest) do |s, d|
@@ -180,9 +195,15 @@ module FileUtils
       who, op, perm = $1.empty? ? "a" : $1, $2, $3
       bits = 0
       sel = 0
-      who.each_char { |w| sh = { "u" => [6], "g" => [3], "o" => [0], "a" => [6, 3, 0] }[w]; sh.each { |s| sel |= 7 << s; perm.each_char { |p| v = { "r" => 4, "w" => 2, "x" => 1, "X" => (File.directory?(f) || cur & 0111 != 0 ? 1 : 0) }[p]; bits |= v << s if v } }
+      worth = { "r" => 4, "w" => 2, "x" => 1, "X" => File.directory?(f) || cur & 0111 != 0 ? 1 : 0 }
+      who.each_char do |w|
+        { "u" => [6], "g" => [3], "o" => [0], "a" => [6, 3, 0] }[w].each do |s|
+          sel |= 7 << s
+          perm.each_char { |p| bits |= worth[p] << s if worth[p] }
+        end
         bits |= 04000 if perm.include?("s") && "ua".include?(w)
-        bits |= 02000 if perm.include?("s") && "ga".include?(w) }
+        bits |= 02000 if perm.include?("s") && "ga".include?(w)
+      end
       bits |= 01000 if perm.include?("t")
       cur = op == "+" ? cur | bits : op == "-" ? cur & ~bits : (cur & ~sel) | bits
     end
@@ -190,15 +211,27 @@ module FileUtils
   end
   def chmod(mode, list, noop: nil, verbose: nil)
     list = __l(list)
-    list.each { |f| File.chmod(__mode(mode, f), f) } if __go(verbose, noop, "chmod #{__mode_text(mode)} #{__plain(list)}")
+    if __go(verbose, noop, "chmod #{__mode_text(mode)} #{__plain(list)}")
+      list.each { |f| File.chmod(__mode(mode, f), f) }
+    end
   end
   def chmod_R(mode, list, noop: nil, verbose: nil, force: nil)
     list = __l(list)
     return unless __go(verbose, noop, "chmod -R#{"f" if force} #{__mode_text(mode)} #{__plain(list)}")
     list.each { |p| __tree(p).each { |f| __forgive(force) { File.chmod(__mode(mode, f), f) unless File.symlink?(f) } } }
   end
-  def __uid(u) = u.nil? || Integer === u ? u : (u =~ /\A\d+\z/ ? u.to_i : (Process.__users.find { |x| x[0] == u.to_s } || raise(ArgumentError, "can't find user for #{u}"))[1])
-  def __gid(g) = g.nil? || Integer === g ? g : (g =~ /\A\d+\z/ ? g.to_i : (Process.__groups.find { |x| x[0] == g.to_s } || raise(ArgumentError, "can't find group for #{g}"))[1])
+  def __uid(u)
+    return u if u.nil? || Integer === u
+    return u.to_i if u =~ /\A\d+\z/
+    row = Process.__users.find { |x| x[0] == u.to_s } or raise ArgumentError, "can't find user for #{u}"
+    row[1]
+  end
+  def __gid(g)
+    return g if g.nil? || Integer === g
+    return g.to_i if g =~ /\A\d+\z/
+    row = Process.__groups.find { |x| x[0] == g.to_s } or raise ArgumentError, "can't find group for #{g}"
+    row[1]
+  end
   def __owner(user, group) = group ? "#{user}:#{group}" : user || ":"
   def chown(user, group, list, noop: nil, verbose: nil)
     list = __l(list)
@@ -214,13 +247,19 @@ module FileUtils
   end
   def touch(list, noop: nil, verbose: nil, mtime: nil, nocreate: nil)
     list = __l(list)
-    return unless __go(verbose, noop, "touch #{"-c " if nocreate}#{mtime.strftime("-t %Y%m%d%H%M.%S ") if mtime}#{__plain(list)}")
+    stamp = mtime.strftime("-t %Y%m%d%H%M.%S ") if mtime
+    unless __go(verbose, noop, "touch #{"-c " if nocreate}#{stamp}#{__plain(list)}")
+      return
+    end
     list.each do |f|
       File.open(f, "a") {} unless nocreate || File.exist?(f)
       File.utime(mtime || Time.now, mtime || Time.now, f)
     end
   end
-  { chdir: :cd, getwd: :pwd, mkpath: :mkdir_p, makedirs: :mkdir_p, link: :ln, symlink: :ln_s, copy: :cp, move: :mv, remove: :rm, safe_unlink: :rm_f, rmtree: :rm_rf, identical?: :compare_file, cmp: :compare_file }.each do |name, of|
+  {
+    chdir: :cd, getwd: :pwd, mkpath: :mkdir_p, makedirs: :mkdir_p, link: :ln, symlink: :ln_s, copy: :cp, move: :mv,
+    remove: :rm, safe_unlink: :rm_f, rmtree: :rm_rf, identical?: :compare_file, cmp: :compare_file
+  }.each do |name, of|
     alias_method name, of
     module_function name
   end
@@ -229,7 +268,8 @@ module FileUtils
   def self.have_option?(name, option) = options_of(name).include?(option.to_s)
   # The variants that always tell or never do, made when first named.
   def self.const_missing(name)
-    always = { Verbose: { verbose: true }, NoWrite: { noop: true }, DryRun: { noop: true, verbose: true } }[name] or return super
+    wishes = { Verbose: { verbose: true }, NoWrite: { noop: true }, DryRun: { noop: true, verbose: true } }
+    always = wishes[name] or return super
     const_set(name, Module.new {
       include FileUtils
       FileUtils.commands.each do |m|

@@ -7,7 +7,11 @@ class IPAddr
   IN6FORMAT = (["%.4x"] * 8).join(":").freeze
   RE_IPV4ADDRLIKE = /\A(\d+)\.(\d+)\.(\d+)\.(\d+)\z/
   RE_IPV6ADDRLIKE_FULL = /\A(?:(?:[\da-f]{1,4}:){7}[\da-f]{1,4}|((?:[\da-f]{1,4}:){6})(\d+)\.(\d+)\.(\d+)\.(\d+))\z/i
-  RE_IPV6ADDRLIKE_COMPRESSED = /\A((?:(?:[\da-f]{1,4}:)*[\da-f]{1,4})?)::((?:(?:[\da-f]{1,4}:)*(?:[\da-f]{1,4}|(\d+)\.(\d+)\.(\d+)\.(\d+)))?)\z/i
+  RE_IPV6ADDRLIKE_COMPRESSED = /\A
+    ((?:(?:[\da-f]{1,4}:)*[\da-f]{1,4})?)
+    ::
+    ((?:(?:[\da-f]{1,4}:)*(?:[\da-f]{1,4}|(\d+)\.(\d+)\.(\d+)\.(\d+)))?)
+  \z/ix
 
   class Error < ArgumentError; end
   class InvalidAddressError < Error; end
@@ -56,7 +60,9 @@ class IPAddr
       @family = Socket::AF_INET6
     end
     @zone_id = zone
-    raise AddressFamilyError, "unsupported address family: #{@family}" if family != Socket::AF_UNSPEC && @family != family
+    if family != Socket::AF_UNSPEC && @family != family
+      raise AddressFamilyError, "unsupported address family: #{@family}"
+    end
     prefix ? mask!(prefix) : @mask_addr = full_mask
   end
 
@@ -113,7 +119,8 @@ class IPAddr
   def ipv6? = @family == Socket::AF_INET6
 
   def loopback?
-    ipv4? ? @addr & 0xff000000 == 0x7f000000 : @addr == 1 || (@addr & 0xffff_0000_0000 == 0xffff_0000_0000 && @addr & 0xff000000 == 0x7f000000)
+    return @addr & 0xff000000 == 0x7f000000 if ipv4?
+    @addr == 1 || (@addr & 0xffff_0000_0000 == 0xffff_0000_0000 && @addr & 0xff000000 == 0x7f000000)
   end
 
   def private?
@@ -300,7 +307,9 @@ class IPAddr
   def octets(texts)
     texts.inject(0) do |sum, text|
       raise InvalidAddressError, "invalid address: #{@addr}" if text.to_i > 255
-      raise InvalidAddressError, "zero-filled number in IPv4 address is ambiguous: #{@addr}" if text.size > 1 && text.start_with?("0")
+      if text.size > 1 && text.start_with?("0")
+        raise InvalidAddressError, "zero-filled number in IPv4 address is ambiguous: #{@addr}"
+      end
       sum << 8 | text.to_i
     end
   end

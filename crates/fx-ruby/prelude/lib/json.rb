@@ -11,7 +11,8 @@ module JSON
   class State
     attr_accessor :indent, :space, :space_before, :object_nl, :array_nl, :max_nesting, :depth
     def initialize(o = {})
-      @indent, @space, @space_before, @object_nl, @array_nl = o[:indent] || "", o[:space] || "", o[:space_before] || "", o[:object_nl] || "", o[:array_nl] || ""
+      @indent, @space, @space_before = o[:indent] || "", o[:space] || "", o[:space_before] || ""
+      @object_nl, @array_nl = o[:object_nl] || "", o[:array_nl] || ""
       @nan = o[:allow_nan]
       @script = o[:script_safe] || o[:escape_slash]
       @ascii = o[:ascii_only]
@@ -25,10 +26,13 @@ module JSON
     # What only Ruby code can write.
     def other(v)
       return v.to_json(self).to_s if Hash === v || Array === v || String === v
-      v.respond_to?(:to_json) && v.method(:to_json).owner != Kernel && v.method(:to_json).owner != Object ? v.to_json(self).to_s : str(v.to_s)
+      own = v.respond_to?(:to_json) && ![Kernel, Object].include?(v.method(:to_json).owner)
+      own ? v.to_json(self).to_s : str(v.to_s)
     end
     def generate(v) = gen(v)
-    def to_h = { indent: @indent, space: @space, space_before: @space_before, object_nl: @object_nl, array_nl: @array_nl }
+    def to_h
+      { indent: @indent, space: @space, space_before: @space_before, object_nl: @object_nl, array_nl: @array_nl }
+    end
   end
   module Ext; module Generator; State = JSON::State; end; end
   PRETTY = { indent: "  ", space: " ", object_nl: "\n", array_nl: "\n" }.freeze
@@ -39,7 +43,9 @@ module JSON
       src = src.to_str if !(String === src) && src.respond_to?(:to_str)
       src = src.read if src.respond_to?(:read)
       raise TypeError, "no implicit conversion of #{src.nil? ? "nil" : src.class} into String" unless String === src
-      src = src.encode("UTF-8") unless src.encoding == Encoding::UTF_8 || src.encoding == Encoding::BINARY || src.ascii_only?
+      unless src.encoding == Encoding::UTF_8 || src.encoding == Encoding::BINARY || src.ascii_only?
+        src = src.encode("UTF-8")
+      end
       v = __parse(src, opts[:symbolize_names], opts[:allow_nan], opts.fetch(:max_nesting, 100) || 0)
       v = __freeze(v) if opts[:freeze]
       v = __classes(v, opts[:object_class], opts[:array_class]) if opts[:object_class] || opts[:array_class]
@@ -55,8 +61,13 @@ module JSON
     end
     def parse!(src, opts = {}) = parse(src, { max_nesting: false, allow_nan: true }.merge(opts))
     def load(src, proc = nil, opts = {})
-      src = src.respond_to?(:to_str) ? src.to_str : src.respond_to?(:to_io) ? src.to_io.read : src.respond_to?(:read) ? src.read : src
-      v = src.nil? || src.empty? ? nil : parse(src, { max_nesting: false, allow_nan: true, create_additions: true }.merge(opts))
+      src = if src.respond_to?(:to_str) then src.to_str
+            elsif src.respond_to?(:to_io) then src.to_io.read
+            elsif src.respond_to?(:read) then src.read
+            else src
+            end
+      opts = { max_nesting: false, allow_nan: true, create_additions: true }.merge(opts)
+      v = src.nil? || src.empty? ? nil : parse(src, opts)
       __each_value(v, &proc) if proc
       v
     end
@@ -84,7 +95,15 @@ end
 class Object
   def to_json(state = nil, *) = JSON.generate(to_s)
 end
-[Hash, Array, String, Integer, Float, NilClass, TrueClass, FalseClass].each { |k| k.class_eval { def to_json(state = nil, *) = (JSON::State === state ? state : JSON::State.new(state ? state.to_h : {})).then { |s| Hash === self ? s.obj(self) : Array === self ? s.arr(self) : String === self ? s.str(self) : s.gen(self) } } }
+[Hash, Array, String, Integer, Float, NilClass, TrueClass, FalseClass].each do |k|
+  k.class_eval do
+    def to_json(state = nil, *)
+      (JSON::State === state ? state : JSON::State.new(state ? state.to_h : {})).then do |s|
+        Hash === self ? s.obj(self) : Array === self ? s.arr(self) : String === self ? s.str(self) : s.gen(self)
+      end
+    end
+  end
+end
 module Kernel
   def JSON(v, *a) = String === v ? JSON.parse(v, *a) : JSON.generate(v, *a)
   def j(*o) = (o.each { |x| puts JSON.generate(x) }; nil)

@@ -14,7 +14,10 @@ class Logger
   class Formatter
     Format = "%s, [%s #%d] %5s -- %s: %s\n"
     attr_accessor :datetime_format
-    def call(sev, time, prog, msg) = format(Format, sev[0, 1], (@datetime_format ? time.strftime(@datetime_format) : time.strftime("%Y-%m-%dT%H:%M:%S.%6N")), $$, sev, prog, msg2str(msg))
+    def call(sev, time, prog, msg)
+      stamp = time.strftime(@datetime_format || "%Y-%m-%dT%H:%M:%S.%6N")
+      format(Format, sev[0, 1], stamp, $$, sev, prog, msg2str(msg))
+    end
     def msg2str(m)
       case m
       when ::String then m
@@ -58,7 +61,8 @@ class Logger
     @dev = dev && LogDevice.new(dev)
   end
   def level=(l)
-    @level = Integer === l ? l : ({ "debug" => 0, "info" => 1, "warn" => 2, "error" => 3, "fatal" => 4, "unknown" => 5 }[l.to_s.downcase] || raise(ArgumentError, "invalid log level: #{l}"))
+    names = { "debug" => 0, "info" => 1, "warn" => 2, "error" => 3, "fatal" => 4, "unknown" => 5 }
+    @level = Integer === l ? l : names[l.to_s.downcase] || raise(ArgumentError, "invalid log level: #{l}")
   end
   def datetime_format = @default_formatter.datetime_format
   def datetime_format=(f)

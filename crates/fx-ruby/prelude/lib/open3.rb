@@ -54,7 +54,12 @@ module Open3
   # Each command's output is the next one's input.
   def pipeline_r(*cmds, **o)
     input, all = "", []
-    cmds.each { |c| r, s = Open3.__go([*c], { **o, stdin_data: input }, false); $stderr.write(r[1]); input = r[0]; all << s }
+    cmds.each do |c|
+      r, s = Open3.__go([*c], { **o, stdin_data: input }, false)
+      $stderr.write(r[1])
+      input = r[0]
+      all << s
+    end
     return [StringIO.new(input), all] unless block_given?
     yield StringIO.new(input), all
   end

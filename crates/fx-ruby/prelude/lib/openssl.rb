@@ -15,7 +15,9 @@ module OpenSSL
     class DigestError < OpenSSLError; end
     def initialize(n, data = nil)
       @n = (Digest === n ? n.name : n.to_s).upcase.delete("-")
-      raise RuntimeError, "Unsupported digest algorithm (#{n}).: unknown object name" unless %w[MD5 SHA1 SHA224 SHA256 SHA384 SHA512].include?(@n)
+      unless %w[MD5 SHA1 SHA224 SHA256 SHA384 SHA512].include?(@n)
+        raise RuntimeError, "Unsupported digest algorithm (#{n}).: unknown object name"
+      end
       super()
       update(data) if data
     end
@@ -52,11 +54,14 @@ module OpenSSL
     class KDFError < OpenSSLError; end
     def self.pbkdf2_hmac(pass, salt:, iterations:, length:, hash:)
       hash = Digest.new(hash) unless Digest === hash
-      ::Digest.__pbkdf2(hash.algo_, pass, salt, iterations, length) or raise KDFError, "PKCS5_PBKDF2_HMAC: invalid iteration count"
+      ::Digest.__pbkdf2(hash.algo_, pass, salt, iterations, length) or
+        raise KDFError, "PKCS5_PBKDF2_HMAC: invalid iteration count"
     end
   end
   module PKCS5
-    def self.pbkdf2_hmac(pass, salt, iter, len, digest) = KDF.pbkdf2_hmac(pass, salt: salt, iterations: iter, length: len, hash: digest)
+    def self.pbkdf2_hmac(pass, salt, iter, len, digest)
+      KDF.pbkdf2_hmac(pass, salt: salt, iterations: iter, length: len, hash: digest)
+    end
     def self.pbkdf2_hmac_sha1(pass, salt, iter, len) = pbkdf2_hmac(pass, salt, iter, len, "SHA1")
   end
   module SSL
@@ -64,7 +69,9 @@ module OpenSSL
     TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION = 0x301, 0x302, 0x303, 0x304
     class SSLError < OpenSSLError; end
   end
-  def self.secure_compare(a, b) = fixed_length_secure_compare(Digest.digest("SHA256", a), Digest.digest("SHA256", b)) && a == b
+  def self.secure_compare(a, b)
+    fixed_length_secure_compare(Digest.digest("SHA256", a), Digest.digest("SHA256", b)) && a == b
+  end
   def self.fixed_length_secure_compare(a, b)
     raise ArgumentError, "inputs must be of equal length" unless a.bytesize == b.bytesize
     x = 0

@@ -60,7 +60,10 @@ class OptionParser
       when :numeric_ then text =~ /[.e\/]/i ? (text.include?("/") ? Rational(text) : Float(text)) : Integer(text)
       when :array_ then text.split(",")
       when :symbol_ then text.to_sym
-      when :flag_ then { "yes" => true, "true" => true, "+" => true, "no" => false, "false" => false, "-" => false, "nil" => false }.fetch(text)
+      when :flag_
+        {
+          "yes" => true, "true" => true, "+" => true, "no" => false, "false" => false, "-" => false, "nil" => false
+        }.fetch(text)
       when Regexp then text =~ @type ? text : raise(ArgumentError)
       else @type.respond_to?(:parse) ? @type.parse(text) : text
       end
@@ -73,7 +76,12 @@ class OptionParser
       shorts = @short.map { |s| "-#{s}" }
       longs = @long.map { |l| @negatable ? "--[no-]#{l}" : "--#{l}" }
       left = (shorts.empty? && !longs.empty? ? ["    " + longs.shift] + longs : shorts + longs).join(", ")
-      left += @long.empty? ? (@optional ? " [#{@arg}]" : " #{@arg}") : (@optional ? @optional : @joined.to_s + @arg.to_s) if @arg
+      if @arg
+        left += if !@long.empty? then @optional || @joined.to_s + @arg.to_s
+                elsif @optional then " [#{@arg}]"
+                else " #{@arg}"
+                end
+      end
       lines = @desc.empty? ? [""] : @desc
       first = lines.first.to_s
       out = []
@@ -109,7 +117,10 @@ class OptionParser
       when Regexp then @type = arg
       when Proc, Method then @block = arg
       else
-        names = { String => :string_, Integer => :integer_, Float => :float_, Numeric => :numeric_, Array => :array_, Symbol => :symbol_, TrueClass => :flag_, FalseClass => :flag_, Object => nil, NilClass => nil }
+        names = {
+          String => :string_, Integer => :integer_, Float => :float_, Numeric => :numeric_, Array => :array_,
+          Symbol => :symbol_, TrueClass => :flag_, FalseClass => :flag_, Object => nil, NilClass => nil
+        }
         @type = names.key?(arg) ? names[arg] : arg
       end
     end
@@ -181,7 +192,10 @@ class OptionParser
     lines.join("\n") + "\n"
   end
   alias to_s help
-  def summarize(to = []) = to.concat((@items + @tail).flat_map { |i| i.is_a?(Switch) ? i.summary(@summary_width, @summary_indent) : [i] }.map { |l| l + "\n" })
+  def summarize(to = [])
+    lines = (@items + @tail).flat_map { |i| i.is_a?(Switch) ? i.summary(@summary_width, @summary_indent) : [i] }
+    to.concat(lines.map { |l| l + "\n" })
+  end
   def to_a = help.lines
   def ver = @version && "#{program_name} #{Array(@version).join(".")}"
   def abort(message = $!) = super("#{program_name}: #{message}")
@@ -245,7 +259,11 @@ class OptionParser
     plain = name.sub(/\Ano-/, "")
     exact = switches.select { |s| s.long.include?(name) || (s.negatable && name != plain && s.long.include?(plain)) }
     found = exact
-    found = switches.select { |s| s.long.any? { |l| l.start_with?(name) || (s.negatable && "no-#{l}".start_with?(name)) } } if exact.empty?
+    if exact.empty?
+      found = switches.select do |s|
+        s.long.any? { |l| l.start_with?(name) || (s.negatable && "no-#{l}".start_with?(name)) }
+      end
+    end
     if found.empty?
       return finish(:help, nil) if name == "help"
       return finish(:version, nil) if name == "version" && @version
@@ -270,7 +288,9 @@ class OptionParser
   end
 
   def short(letter, rest, argv, into)
-    switch = switches.reverse.find { |s| s.short.include?(letter) } || switches.find { |s| s.long.any? { |l| l.start_with?(letter) } }
+    switch = switches.reverse.find { |s| s.short.include?(letter) } || switches.find do |s|
+      s.long.any? { |l| l.start_with?(letter) }
+    end
     unless switch
       return finish(:help, nil) if letter == "h"
       return finish(:version, nil) if letter == "v" && @version

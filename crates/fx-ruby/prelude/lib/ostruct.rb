@@ -38,12 +38,20 @@ class OpenStruct
     return yield if block_given?
     raise NameError.new("no field `#{s}' in #{inspect}", s)
   end
-  %i[name test class method format display freeze hash].each { |m| define_method(m) { |*a, &b| @table&.key?(m) && a.empty? ? @table[m] : super(*a, &b) } unless %i[class freeze hash].include?(m) }
+  %i[
+    name test class method format display freeze hash
+  ].each { |m| define_method(m) { |*a, &b|
+    @table&.key?(m) && a.empty? ? @table[m] : super(*a, &b) } unless %i[class freeze hash].include?(m)
+  }
   def freeze = (@table.freeze; super)
   def marshal_dump = @table
   def marshal_load(h) = @table = h
   def encode_with(coder) = @table.each_pair { |k, v| coder[k.to_s] = v }
-  def init_with(coder) = (@table = {}; h = coder.map; (h.keys == ["table"] ? h["table"] : h).each { |k, v| self[k] = v })
+  def init_with(coder)
+    @table = {}
+    h = coder.map
+    (h.keys == ["table"] ? h["table"] : h).each { |k, v| self[k] = v }
+  end
   def ==(o) = OpenStruct === o && to_h == o.to_h
   def eql?(o) = OpenStruct === o && to_h.eql?(o.to_h)
   def hash = @table.hash

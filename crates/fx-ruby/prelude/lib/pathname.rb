@@ -82,7 +82,9 @@ class Pathname
   def relative_path_from(base)
     base = Pathname.new(base) unless Pathname === base
     d, b = cleanpath.to_s, base.cleanpath.to_s
-    raise ArgumentError, "different prefix: #{d.start_with?("/") ? "/" : ""} and #{base}" if d.start_with?("/") != b.start_with?("/")
+    if d.start_with?("/") != b.start_with?("/")
+      raise ArgumentError, "different prefix: #{d.start_with?("/") ? "/" : ""} and #{base}"
+    end
     x, y = d.split("/").reject { |z| z.empty? || z == "." }, b.split("/").reject { |z| z.empty? || z == "." }
     while !x.empty? && x[0] == y[0]
       x.shift
@@ -108,7 +110,9 @@ class Pathname
       p = d
     end
   end
-  def children(with = true) = Dir.children(@path).map { |x| with && @path != "." ? self.class.new(File.join(@path, x)) : self.class.new(x) }
+  def children(with = true)
+    Dir.children(@path).map { |x| with && @path != "." ? self.class.new(File.join(@path, x)) : self.class.new(x) }
+  end
   def each_child(w = true, &b) = children(w).each(&b)
   def entries = Dir.entries(@path).map { |x| self.class.new(x) }
   def each_entry(&b) = entries.each(&b)
@@ -121,7 +125,11 @@ class Pathname
   def realdirpath(*a) = self.class.new(File.realdirpath(@path, *a))
   def readlink = self.class.new(File.readlink(@path))
   def split = File.split(@path).map { |x| self.class.new(x) }
-  %i[exist? file? directory? symlink? readable? writable? executable? size size? zero? stat lstat mtime atime ctime ftype pipe? socket? owned? world_readable? blockdev? chardev? readable_real? writable_real? executable_real? grpowned? setuid? setgid? sticky?].each { |m| define_method(m) { File.__send__(m, @path) } }
+  %i[
+    exist? file? directory? symlink? readable? writable? executable? size size? zero? stat lstat
+    mtime atime ctime ftype pipe? socket? owned? world_readable? blockdev? chardev? readable_real?
+    writable_real? executable_real? grpowned? setuid? setgid? sticky?
+  ].each { |m| define_method(m) { File.__send__(m, @path) } }
   def empty? = File.directory?(@path) ? Dir.empty?(@path) : File.empty?(@path)
   def read(*a, **k) = File.read(@path, *a, **k)
   def binread(*a) = File.binread(@path, *a)

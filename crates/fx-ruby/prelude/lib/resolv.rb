@@ -41,7 +41,9 @@ class Resolv
       return arg if arg.is_a?(IPv6)
       text = arg.to_s
       Regex.match?(text) or raise ArgumentError, "not numeric IPv6 address: #{arg}"
-      text = text.sub(/(\d+)\.(\d+)\.(\d+)\.(\d+)\z/) { format("%x:%x", $1.to_i * 256 + $2.to_i, $3.to_i * 256 + $4.to_i) }
+      text = text.sub(/(\d+)\.(\d+)\.(\d+)\.(\d+)\z/) do
+        format("%x:%x", $1.to_i * 256 + $2.to_i, $3.to_i * 256 + $4.to_i)
+      end
       left, right = text.split("::", 2)
       left = left.to_s.split(":")
       right = right.to_s.split(":")
@@ -165,10 +167,13 @@ class Resolv
       elsif type == Resource::IN::AAAA
         System.addresses(name, "ahostsv6").reject { |text| text.start_with?("::ffff:") }.map { |text| type.new(text) }
       else
-        raise NotImplementedError, "Resolv::DNS: records of type #{type.name.to_s.split("::").last} are not looked up by this runtime"
+        kind = type.name.to_s.split("::").last
+        raise NotImplementedError, "Resolv::DNS: records of type #{kind} are not looked up by this runtime"
       end
     end
-    def getresource(name, type) = getresources(name, type).first || raise(ResolvError, "DNS result has no information for #{name}")
+    def getresource(name, type)
+      getresources(name, type).first || raise(ResolvError, "DNS result has no information for #{name}")
+    end
     def each_resource(name, type, &block) = getresources(name, type).each(&block)
   end
 

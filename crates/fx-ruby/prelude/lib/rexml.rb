@@ -1,8 +1,11 @@
-# REXML: documents as a tree, the paths that policies ask by, and both formatters.
+# REXML: documents as a tree.
 # Schemas, DTD entities beyond the five of XML, and stream parsing are not here.
 require "strscan"
 
 module REXML
+  autoload :XPath, "rexml/xpath"
+  autoload :Formatters, "rexml/formatters"
+
   class ParseException < RuntimeError; end
   class UndefinedNamespaceException < ParseException; end
 
@@ -18,7 +21,9 @@ module REXML
     end
   end
 
-  def self.escape_(text) = text.gsub(/&(?!#?\w+;)/, "&amp;").gsub("<", "&lt;").gsub(">", "&gt;").gsub('"', "&quot;").gsub("'", "&apos;")
+  def self.escape_(text)
+    text.gsub(/&(?!#?\w+;)/, "&amp;").gsub("<", "&lt;").gsub(">", "&gt;").gsub('"', "&quot;").gsub("'", "&apos;")
+  end
 
   module Node
     attr_accessor :parent
@@ -92,10 +97,15 @@ module REXML
   class XMLDecl
     include Node
     attr_accessor :version, :encoding, :standalone
-    def initialize(version = "1.0", encoding = nil, standalone = nil) = (@version, @encoding, @standalone = version, encoding, standalone)
+    def initialize(version = "1.0", encoding = nil, standalone = nil)
+      @version, @encoding, @standalone = version, encoding, standalone
+    end
     def self.default = new
     def node_type = :xmldecl
-    def source_ = "<?xml version='#{@version}'#{" encoding='#{@encoding}'" if @encoding}#{" standalone='#{@standalone}'" if @standalone}?>"
+    def source_
+      "<?xml version='#{@version}'#{" encoding='#{@encoding}'" if @encoding}" \
+        "#{" standalone='#{@standalone}'" if @standalone}?>"
+    end
   end
 
   class Attribute
@@ -253,7 +263,9 @@ module REXML
     def delete_element(what) = elements.delete(what)
     def has_elements? = !elements.empty?
     def each_element(xpath = nil, &block) = elements.each(xpath, &block)
-    def each_element_with_attribute(key, value = nil, *, &block) = elements.list_.select { |e| value ? e.attributes[key] == value : e.attributes.key?(key) }.each(&block)
+    def each_element_with_attribute(key, value = nil, *, &block)
+      elements.list_.select { |e| value ? e.attributes[key] == value : e.attributes.key?(key) }.each(&block)
+    end
     def get_elements(xpath) = elements.to_a(xpath)
     def next_element = following_(:next_sibling_node)
     def previous_element = following_(:previous_sibling_node)
@@ -309,14 +321,18 @@ module REXML
       place = same.size > 1 ? "[#{same.index { |e| e.equal?(self) } + 1}]" : ""
       (parent.is_a?(Document) || parent.nil? ? "" : parent.xpath) + "/#{@name}#{place}"
     end
-    def inspect = "<#{@name}#{attributes.each_attribute.map { |a| " #{a.to_string}" }.join}#{@children.empty? ? "/" : "> ... </"}>"
+    def inspect
+      "<#{@name}#{attributes.each_attribute.map { |a| " #{a.to_string}" }.join}#{@children.empty? ? "/" : "> ... </"}>"
+    end
   end
 
   class Document < Element
     def initialize(source = nil, context = {})
       super("UNDEFINED", nil, context)
       return if source.nil?
-      return source.children.each { |child| add(child.is_a?(Element) ? child.deep_clone : child) } if source.is_a?(Document)
+      if source.is_a?(Document)
+        return source.children.each { |child| add(child.is_a?(Element) ? child.deep_clone : child) }
+      end
       Reader_.new(source.respond_to?(:read) ? source.read : source.to_s).read_into(self)
     end
     def node_type = :document
@@ -357,7 +373,9 @@ module REXML
           raise fail_("Missing end tag for '#{last.expanded_name}' (got '#{@in[1]}')") if last.expanded_name != @in[1]
         elsif @in.scan(%r{<(#{NAME})((?:\s+#{NAME}\s*=\s*(?:"[^"]*"|'[^']*'))*)\s*(/?)>}m)
           name, pairs, closed = @in[1], @in[2], @in[3]
-          raise fail_("Malformed XML: Extra tag at the end of the document (got '<#{name}')") if open.size == 1 && document.root
+          if open.size == 1 && document.root
+            raise fail_("Malformed XML: Extra tag at the end of the document (got '<#{name}')")
+          end
           element = Element.new(name)
           attributes_of(pairs).each { |key, value| element.attributes[key] = value }
           open.last << element
@@ -374,180 +392,16 @@ module REXML
     private
 
     def attributes_of(text)
-      text.scan(/(#{NAME})\s*=\s*(?:"([^"]*)"|'([^']*)')/).to_h { |name, double, single| [name, REXML.unescape_(double || single)] }
+      text.scan(/(#{NAME})\s*=\s*(?:"([^"]*)"|'([^']*)')/).to_h do |name, double, single|
+        [name, REXML.unescape_(double || single)]
+      end
     end
 
-    def fail_(message) = ParseException.new("#{message}\nLine: #{@in.string[0, @in.pos].count("\n") + 1}\nPosition: #{@in.pos}")
+    def fail_(message)
+      ParseException.new("#{message}\nLine: #{@in.string[0, @in.pos].count("\n") + 1}\nPosition: #{@in.pos}")
+    end
   end
 
   # Location paths: steps by name, `*`, `.`, `..`, `//`, `@name`, `text()`, and predicates by
   # place, attribute, child and text.
-  module XPath
-    def self.match(node, path = nil, _namespaces = nil, _variables = nil, *)
-      path = path.to_s
-      path.split(/\|(?![^\[]*\])/).flat_map { |part| walk(node, part.strip) }
-    end
-    def self.first(node, path = nil, *rest) = match(node, path, *rest).first
-    def self.each(node, path = nil, *rest, &block) = match(node, path, *rest).each(&block)
-
-    def self.walk(node, path)
-      nodes = [node]
-      if path.start_with?("/")
-        nodes = [node.document || top_(node)]
-      end
-      scanner = StringScanner.new(path)
-      until scanner.eos?
-        deep = scanner.skip(%r{//}) ? true : (scanner.skip(%r{/}); false)
-        break if scanner.eos?
-        step = scanner.scan(/(?:@?(?:[\w\-.]+:)?(?:[\w\-.]+|\*)(?:::(?:[\w\-.:]+|\*))?(?:\(\))?|\.\.?)/) or raise ParseException, "unsupported path #{path.inspect}"
-        predicates = []
-        predicates << scanner[1] while scanner.scan(/\[((?:[^\[\]"']|"[^"]*"|'[^']*'|\[[^\]]*\])*)\]/)
-        nodes = nodes.flat_map { |n| deep ? [n] + below_(n) : [n] }.flat_map do |from|
-          predicates.inject(step_(from, step)) { |found, predicate| filter_(found, predicate) }
-        end
-        nodes = nodes.uniq(&:object_id)
-      end
-      nodes
-    end
-
-    def self.top_(node)
-      node = node.parent while node.parent
-      node
-    end
-
-    def self.below_(node) = node.is_a?(Element) ? node.elements.list_.flat_map { |e| [e] + below_(e) } : []
-
-    def self.step_(from, step)
-      step = step.sub(/\Achild::/, "").sub(/\Aattribute::/, "@")
-      case step
-      when "." then [from]
-      when "..", "parent::*" then [from.parent].compact
-      when "text()" then from.is_a?(Element) ? from.texts : []
-      when "node()" then from.is_a?(Element) ? from.children : []
-      when "comment()" then from.is_a?(Element) ? from.comments : []
-      when "*" then from.is_a?(Element) ? from.elements.list_ : []
-      when "@*" then from.is_a?(Element) ? from.attributes.to_a : []
-      when /\A@(.*)/ then from.is_a?(Element) ? [from.attributes.get_attribute($1)].compact : []
-      when /\Adescendant(?:-or-self)?::(.*)/ then below_(from).select { |e| $1 == "*" || named_?(e, $1) }
-      when /\Aself::(.*)/ then [from].select { |e| $1 == "*" || named_?(e, $1) }
-      when /\(\)|::/ then raise ParseException, "unsupported path step #{step.inspect}"
-      else from.is_a?(Element) ? from.elements.list_.select { |e| named_?(e, step) } : []
-      end
-    end
-
-    def self.named_?(element, name) = name.include?(":") ? element.expanded_name == name : element.expanded_name == name || element.name == name
-
-    def self.filter_(nodes, predicate)
-      predicate = predicate.strip
-      case predicate
-      when /\A\d+\z/ then [nodes[predicate.to_i - 1]].compact
-      when "last()" then nodes.last(1)
-      else nodes.select { |node| holds_?(node, predicate) }
-      end
-    end
-
-    def self.holds_?(node, predicate)
-      return predicate.split(/\s+or\s+/).any? { |part| holds_?(node, part) } if predicate =~ /\s+or\s+/
-      return predicate.split(/\s+and\s+/).all? { |part| holds_?(node, part) } if predicate =~ /\s+and\s+/
-      case predicate
-      when /\Anot\((.*)\)\z/ then !holds_?(node, $1)
-      when /\A(contains|starts-with)\(\s*(.+?)\s*,\s*(["'])(.*?)\3\s*\)\z/
-        kind, path, wanted = $1, $2, $4
-        values_(node, path).any? { |v| kind == "contains" ? v.include?(wanted) : v.start_with?(wanted) }
-      when /\A(.+?)\s*(!?=)\s*(?:(["'])(.*?)\3|(\d+))\z/
-        path, operator, wanted = $1, $2, $4 || $5
-        values_(node, path).any? { |v| operator == "=" ? v == wanted : v != wanted }
-      else !walk(node, predicate).empty?
-      end
-    end
-
-    def self.values_(node, path)
-      return [node.name] if path =~ /\A(local-)?name\(\)\z/
-      path = "." if path == "text()" && node.is_a?(Text)
-      walk(node, path).map { |found| found.is_a?(Element) ? found.texts.map(&:value).join : found.value }
-    end
-  end
-
-  module Formatters
-    class Default
-      def initialize(ie_hack = false) = @ie_hack = ie_hack
-      def write(node, output)
-        case node
-        when Document then node.children.each { |child| write(child, output) }
-        when Element then write_element(node, output)
-        when CData then output << "<![CDATA[#{node.value}]]>"
-        when Text then output << node.to_s
-        when Comment then output << "<!--#{node.string}-->"
-        when Instruction then output << "<?#{node.target} #{node.content}?>"
-        when DocType then output << "<!DOCTYPE #{node.source_}>"
-        when XMLDecl then output << node.source_
-        when Attribute then output << node.to_s
-        end
-        output
-      end
-
-      private
-
-      def opening(node) = "<#{node.expanded_name}" + node.attributes.to_a.map { |a| " #{a.to_string}" }.join
-
-      def write_element(node, output)
-        output << opening(node)
-        return output << (@ie_hack ? " />" : "/>") if node.children.empty?
-        output << ">"
-        node.children.each { |child| write(child, output) }
-        output << "</#{node.expanded_name}>"
-      end
-    end
-
-    class Pretty < Default
-      attr_accessor :compact, :width
-      def initialize(indentation = 2, ie_hack = false)
-        super(ie_hack)
-        @step, @level, @width, @compact = indentation, 0, 80, false
-      end
-
-      def write(node, output)
-        case node
-        when Document
-          first = true
-          node.children.each do |child|
-            next if child.instance_of?(Text) && child.value.strip.empty?
-            output << "\n" unless first
-            first = false
-            write(child, output)
-          end
-        when CData, Comment, Instruction
-          output << " " * @level
-          super
-        when Text then output << " " * @level << node.to_s.strip.squeeze(" ")
-        else super
-        end
-        output
-      end
-
-      private
-
-      def write_element(node, output)
-        output << " " * @level << opening(node)
-        kept = node.children.reject { |child| child.instance_of?(Text) && child.value.strip.empty? }
-        return output << "/>" if kept.empty?
-        output << ">"
-        text = kept.map(&:to_s).join.strip
-        if @compact && kept.all? { |child| child.instance_of?(Text) } && @level + text.size < @width
-          output << text
-        else
-          @level += @step
-          kept.each do |child|
-            output << "\n"
-            write(child, output)
-          end
-          @level -= @step
-          output << "\n" << " " * @level
-        end
-        output << "</#{node.expanded_name}>"
-      end
-    end
-
-    class Transitive < Default; end
-  end
 end

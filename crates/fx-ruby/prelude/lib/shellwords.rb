@@ -2,7 +2,8 @@ module Shellwords
   def shellsplit(line)
     words = []
     field = +""
-    line.scan(/\G\s*(?>([^\0\s\\\'\"]+)|'([^\0\']*)'|"((?:[^\0\"\\]|\\[^\0])*)"|(\\[^\0]?)|(\S))(\s|\z)?/m) do |word, sq, dq, esc, garbage, sep|
+    form = /\G\s*(?>([^\0\s\\\'\"]+)|'([^\0\']*)'|"((?:[^\0\"\\]|\\[^\0])*)"|(\\[^\0]?)|(\S))(\s|\z)?/m
+    line.scan(form) do |word, sq, dq, esc, garbage, sep|
       raise ArgumentError, "Unmatched quote: #{line.inspect}" if garbage
       field << (word || sq || (dq && dq.gsub(/\\([$`"\\\n])/, '\\1')) || esc.gsub(/\\(.)/, '\\1'))
       if sep

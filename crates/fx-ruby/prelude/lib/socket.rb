@@ -29,20 +29,30 @@ class Socket < BasicSocket
   Constants.constants.each { |name| const_set(name, Constants.const_get(name)) }
 
   def self.gethostname = Process.__uname[1]
-  def self.gethostbyname(name) = raise(NotImplementedError, "Socket.gethostbyname(#{name.inspect}): names are not resolved by this runtime")
-  def self.ip_address_list = raise(NotImplementedError, "Socket.ip_address_list: sockets are not supported by this runtime")
+  def self.gethostbyname(name)
+    raise(NotImplementedError, "Socket.gethostbyname(#{name.inspect}): names are not resolved by this runtime")
+  end
+  def self.ip_address_list
+    raise(NotImplementedError, "Socket.ip_address_list: sockets are not supported by this runtime")
+  end
   def self.getaddrinfo(*) = raise(NotImplementedError, "Socket.getaddrinfo: names are not resolved by this runtime")
   def self.new(*) = raise(NotImplementedError, "sockets are not supported by this runtime")
 end
 
 class Addrinfo
-  def self.method_missing(name, *) = raise(NotImplementedError, "Addrinfo.#{name}: sockets are not supported by this runtime")
+  def self.method_missing(name, *)
+    raise(NotImplementedError, "Addrinfo.#{name}: sockets are not supported by this runtime")
+  end
   def self.respond_to_missing?(*) = true
 end
 
 %i[IPSocket TCPSocket TCPServer UDPSocket UNIXSocket UNIXServer].each do |name|
   Object.const_set(name, Class.new(BasicSocket) do
-    define_singleton_method(:new) { |*| raise(NotImplementedError, "#{name}.new: sockets are not supported by this runtime") }
-    define_singleton_method(:open) { |*| raise(NotImplementedError, "#{name}.open: sockets are not supported by this runtime") }
+    define_singleton_method(:new) do |*|
+      raise(NotImplementedError, "#{name}.new: sockets are not supported by this runtime")
+    end
+    define_singleton_method(:open) do |*|
+      raise(NotImplementedError, "#{name}.open: sockets are not supported by this runtime")
+    end
   end)
 end

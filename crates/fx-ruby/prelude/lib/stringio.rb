@@ -36,12 +36,16 @@ class StringIO
   end
   def __options(mode, k)
     text = String === mode ? mode.split(":")[0] : ""
-    if String === mode && mode.include?(":") && (k.key?(:encoding) || k.key?(:external_encoding) || k.key?(:internal_encoding))
+    if String === mode && mode.include?(":") &&
+       (k.key?(:encoding) || k.key?(:external_encoding) || k.key?(:internal_encoding))
       raise ArgumentError, "encoding specified twice"
     end
     raise ArgumentError, "binmode specified twice" if text.include?("b") && k.key?(:binmode)
     raise ArgumentError, "textmode specified twice" if text.include?("t") && k.key?(:textmode)
-    raise ArgumentError, "both textmode and binmode specified" if (text.include?("b") && k.key?(:textmode)) || (text.include?("t") && k.key?(:binmode)) || (k[:textmode] && k[:binmode])
+    if (text.include?("b") && k.key?(:textmode)) || (text.include?("t") && k.key?(:binmode)) ||
+       (k[:textmode] && k[:binmode])
+      raise ArgumentError, "both textmode and binmode specified"
+    end
   end
   def __drop
     @r = @w = false
@@ -106,7 +110,13 @@ class StringIO
     raise FrozenError.new("can't modify frozen StringIO: #{inspect}", receiver: self) if frozen?
     return nil unless @r
     head = @s.b[0, 4]
-    found = { "\xEF\xBB\xBF".b => Encoding::UTF_8, "\xFF\xFE\0\0".b => Encoding::UTF_32LE, "\0\0\xFE\xFF".b => Encoding::UTF_32BE, "\xFF\xFE".b => Encoding::UTF_16LE, "\xFE\xFF".b => Encoding::UTF_16BE }.find { |bom, _| head.start_with?(bom) }
+    marks = {
+      "\xEF\xBB\xBF".b => Encoding::UTF_8, "\xFF\xFE\0\0".b => Encoding::UTF_32LE,
+      "\0\0\xFE\xFF".b => Encoding::UTF_32BE, "\xFF\xFE".b => Encoding::UTF_16LE, "\xFE\xFF".b => Encoding::UTF_16BE
+    }
+    found = marks.find do |bom, _|
+      head.start_with?(bom)
+    end
     return nil unless found
     @pos = found[0].bytesize
     set_encoding(found[1])
@@ -120,7 +130,10 @@ class StringIO
     a.each do |v|
       v = v.to_s
       wanted = external_encoding
-      v = v.encode(wanted) if v.encoding != wanted && wanted != Encoding::BINARY && v.encoding != Encoding::BINARY && (!wanted.ascii_compatible? || !v.ascii_only?)
+      if v.encoding != wanted && wanted != Encoding::BINARY && v.encoding != Encoding::BINARY &&
+         (!wanted.ascii_compatible? || !v.ascii_only?)
+        v = v.encode(wanted)
+      end
       @pos = @s.bytesize if @a
       b = v.b
       if @pos == @s.bytesize
@@ -180,12 +193,20 @@ class StringIO
     raise EOFError, "end of file reached" if off >= @s.bytesize
     @s.byteslice(off, len).b
   end
-  def sysread(len = nil, buf = nil) = (r = read(len, buf); raise EOFError, "end of file reached" if r.nil? || (len.nil? && r.empty? && false); r)
+  def sysread(len = nil, buf = nil)
+    r = read(len, buf)
+    raise EOFError, "end of file reached" if r.nil? || (len.nil? && r.empty? && false)
+    r
+  end
   alias readpartial sysread
   def read_nonblock(len = nil, buf = nil, exception: true) = exception ? sysread(len, buf) : read(len, buf)
   def __sep(a)
     return [$/, nil] if a.empty?
-    return a[0].nil? ? [nil, nil] : (Integer === a[0] ? [$/, a[0]] : (a[0].respond_to?(:to_str) ? [a[0].to_str, nil] : [$/, Array.__to_int(a[0])])) if a.size == 1
+    if a.size == 1
+      return [nil, nil] if a[0].nil?
+      return [$/, a[0]] if Integer === a[0]
+      return a[0].respond_to?(:to_str) ? [a[0].to_str, nil] : [$/, Array.__to_int(a[0])]
+    end
     [a[0]&.to_str, a[1] && Array.__to_int(a[1])]
   end
   private :__sep, :__puts

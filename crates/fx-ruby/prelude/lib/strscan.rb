@@ -20,7 +20,7 @@ class StringScanner
   end
   alias pointer= pos=
   def charpos = @string.byteslice(0, @pos).size
-  def concat(s) = (@string << s; self)
+  def concat(s) = (@string << String.__str(s); self)
   alias << concat
   def reset = (@pos = 0; @m = nil; self)
   def terminate = (@pos = @string.bytesize; @m = nil; self)
@@ -35,12 +35,16 @@ class StringScanner
   def match?(p) = __do(p, true, false, false)
   def skip(p) = __do(p, true, true, false)
   def check(p) = __do(p, true, false, true)
-  def scan_until(p) = __do(p, false, true, true)
-  def skip_until(p) = __do(p, false, true, false)
-  def check_until(p) = __do(p, false, false, true)
-  def exist?(p) = __do(p, false, false, false)
-  def search_full(p, adv, ret) = __do(p, false, adv, ret)
+  def scan_until(p) = __do(__pattern(p), false, true, true)
+  def skip_until(p) = __do(__pattern(p), false, true, false)
+  def check_until(p) = __do(__pattern(p), false, false, true)
+  def exist?(p) = __do(__pattern(p), false, false, false)
+  def search_full(p, adv, ret) = __do(__pattern(p), false, adv, ret)
   def scan_full(p, adv, ret) = __do(p, true, adv, ret)
+  private def __pattern(p)
+    raise TypeError, "wrong argument type #{p.class} (expected Regexp)" unless Regexp === p
+    p
+  end
   def getch = scan(/./m)
   def get_byte
     return (@m = nil) if eos?
@@ -50,7 +54,10 @@ class StringScanner
     @string.byteslice(@prev, 1)
   end
   alias getbyte get_byte
-  def peek(n) = @string.byteslice(@pos, n) || ""
+  def peek(n)
+    raise ArgumentError, "negative string size (or size too big)" if n < 0
+    @string.byteslice(@pos, n) || ""
+  end
   alias peep peek
   def unscan
     raise ScanError_, "unscan error: previous match record not exist" unless @m

@@ -8,7 +8,9 @@ class Dir
       raise ArgumentError, "unexpected prefix: #{pre.inspect}" unless pre.respond_to?(:to_str)
       raise ArgumentError, "unexpected suffix: #{suf.inspect}" unless suf.nil? || suf.respond_to?(:to_str)
       dir = Process.__str(dir.respond_to?(:to_path) ? dir.to_path : dir) if dir
-      "#{(dir || Dir.tmpdir).sub(%r{(?<=.)/+\z}, "")}/#{pre.to_str}#{Time.now.strftime("%Y%m%d")}-#{Process.pid}-#{Random.urandom(5).unpack1("H*").to_i(16).to_s(36)}#{suf}"
+      unique = Random.urandom(5).unpack1("H*").to_i(16).to_s(36)
+      name = "#{pre.to_str}#{Time.now.strftime("%Y%m%d")}-#{Process.pid}-#{unique}#{suf}"
+      "#{(dir || Dir.tmpdir).sub(%r{(?<=.)/+\z}, "")}/#{name}"
     end
     def self.create(base, dir = nil, **k) = (p = make(base, dir); yield(p, nil, {}); p)
   end

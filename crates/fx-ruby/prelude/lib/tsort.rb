@@ -2,8 +2,12 @@ module TSort
   class Cyclic < StandardError; end
   def tsort = TSort.tsort(method(:tsort_each_node), method(:tsort_each_child))
   def tsort_each(&b) = b ? tsort.each(&b) : to_enum(:tsort_each)
-  def strongly_connected_components = TSort.strongly_connected_components(method(:tsort_each_node), method(:tsort_each_child))
-  def each_strongly_connected_component(&b) = b ? strongly_connected_components.each(&b) : to_enum(:each_strongly_connected_component)
+  def strongly_connected_components
+    TSort.strongly_connected_components(method(:tsort_each_node), method(:tsort_each_child))
+  end
+  def each_strongly_connected_component(&b)
+    b ? strongly_connected_components.each(&b) : to_enum(:each_strongly_connected_component)
+  end
   def tsort_each_node = raise(NotImplementedError.new)
   def tsort_each_child(_) = raise(NotImplementedError.new)
   def self.tsort(en, ec)

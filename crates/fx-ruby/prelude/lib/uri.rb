@@ -15,9 +15,11 @@ module URI
     def self.build(a)
       h = Hash === a ? a : component.zip(a).to_h
       ui = h[:userinfo]
-      new(h[:scheme] || (self == Generic ? nil : name.split("::").last.downcase), ui, h[:host], h[:port], nil, h[:path] || "", h[:opaque], h[:query], h[:fragment])
+      scheme = h[:scheme] || (self == Generic ? nil : name.split("::").last.downcase)
+      new(scheme, ui, h[:host], h[:port], nil, h[:path] || "", h[:opaque], h[:query], h[:fragment])
     end
-    def initialize(scheme, userinfo, host, port, registry, path, opaque, query, fragment, parser = nil, arg_check = false)
+    def initialize(scheme, userinfo, host, port, registry, path, opaque, query, fragment, parser = nil,
+                   arg_check = false)
       @scheme = scheme&.downcase
       @user, @password = userinfo.to_s.split(":", 2) if userinfo
       @host, @path, @opaque, @query, @fragment = host, opaque && path.nil? ? nil : path || "", opaque, query, fragment
@@ -30,7 +32,9 @@ module URI
     def hostname=(v)
       @host = v
     end
-    %w[scheme host path query fragment user password opaque].each { |n| define_method("#{n}=") { |v| instance_variable_set("@#{n}", v) } }
+    %w[
+      scheme host path query fragment user password opaque
+    ].each { |n| define_method("#{n}=") { |v| instance_variable_set("@#{n}", v) } }
     def port=(v)
       @port = v && v.to_i
     end
@@ -64,7 +68,13 @@ module URI
     def ==(o) = self.class == o.class && normalize.to_s == o.normalize.to_s
     def eql?(o) = self.class == o.class && to_s == o.to_s
     def hash = to_s.hash
-    def normalize = (u = dup; u.scheme = @scheme&.downcase; u.host = @host&.downcase; u.path = "/" if @path&.empty? && @host; u)
+    def normalize
+      u = dup
+      u.scheme = @scheme&.downcase
+      u.host = @host&.downcase
+      u.path = "/" if @path&.empty? && @host
+      u
+    end
     def normalize! = (@host = @host&.downcase; @path = "/" if @path&.empty? && @host; self)
     def component = self.class.component
     def select(*c)
@@ -91,14 +101,19 @@ module URI
       u
     end
     alias + merge
-    def merge!(o) = (u = merge(o); %w[scheme host path query fragment].each { |n| instance_variable_set("@#{n}", u.__send__(n)) }; self)
+    def merge!(o)
+      u = merge(o)
+      %w[scheme host path query fragment].each { |n| instance_variable_set("@#{n}", u.__send__(n)) }
+      self
+    end
     def route_to(o) = URI.__uri(o).route_from(self)
     def route_from(o)
       o = URI.__uri(o)
       return dup unless @scheme == o.scheme && @host == o.host && @port == o.port
       if @path == o.path
         same = @query == o.query
-        return Generic.new(nil, nil, nil, nil, nil, same || @query ? "" : (@path[%r{[^/]*\z}].then { |x| x.empty? ? "./" : x }), nil, same ? nil : @query, @fragment)
+        path = same || @query ? "" : @path[%r{[^/]*\z}].then { |x| x.empty? ? "./" : x }
+        return Generic.new(nil, nil, nil, nil, nil, path, nil, same ? nil : @query, @fragment)
       end
       a, b = @path.to_s.split("/", -1), o.path.to_s.split("/", -1)
       last = a.pop
@@ -142,7 +157,9 @@ module URI
     DEFAULT_PORT = 389
     COMPONENT = %i[scheme host port dn attributes scope filter extensions].freeze
     def dn = @path[1..]
-    %i[attributes scope filter extensions].each_with_index { |name, i| define_method(name) { @query&.split("?")&.at(i) } }
+    %i[attributes scope filter extensions].each_with_index do |name, i|
+      define_method(name) { @query&.split("?")&.at(i) }
+    end
   end
   class LDAPS < LDAP; DEFAULT_PORT = 636; end
   class File < Generic; end
@@ -162,18 +179,31 @@ module URI
     def headers = @opaque.to_s.split("?", 2)[1].to_s.split("&").map { |x| x.split("=", 2) }
     def to_mailtext = "To: #{to}\n\n\n"
   end
-  SCHEMES = { "HTTP" => HTTP, "HTTPS" => HTTPS, "FTP" => FTP, "LDAP" => LDAP, "LDAPS" => LDAPS, "FILE" => File, "MAILTO" => MailTo, "WS" => WS, "WSS" => WSS }
+  SCHEMES = {
+    "HTTP" => HTTP, "HTTPS" => HTTPS, "FTP" => FTP, "LDAP" => LDAP, "LDAPS" => LDAPS,
+    "FILE" => File, "MAILTO" => MailTo, "WS" => WS, "WSS" => WSS
+  }
   TBLENCWWWCOMP_ = {}
+  # scheme, userinfo, host, port, path, query, fragment
+  PARTS_ = %r{\A
+    (?:([A-Za-z][A-Za-z0-9+.-]*):)?
+    (?://(?:([^/?#@]*)@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?)?
+    ([^?#]*)(?:\?([^#]*))?(?:\#(.*))?
+  \z}mx
   class << self
     def scheme_list = SCHEMES
     def register_scheme(n, k) = (SCHEMES[n.to_s.upcase] = k)
     def for(s, *a, default: Generic) = (SCHEMES[s.to_s.upcase] || default).new(s, *a)
     def split(u)
       u = u.to_str
-      raise InvalidURIError, "bad URI(is not URI?): #{u.inspect}" if u =~ /[\s<>\\^`{|}]|[^\x00-\x7f]/ || u =~ /%(?!\h\h)/
-      u =~ %r{\A(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://(?:([^/?#@]*)@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?)?([^?#]*)(?:\?([^#]*))?(?:#(.*))?\z}m or raise InvalidURIError, "bad URI(is not URI?): #{u.inspect}"
+      if u =~ /[\s<>\\^`{|}]|[^\x00-\x7f]/ || u =~ /%(?!\h\h)/
+        raise InvalidURIError, "bad URI(is not URI?): #{u.inspect}"
+      end
+      u =~ PARTS_ or raise InvalidURIError, "bad URI(is not URI?): #{u.inspect}"
       scheme, ui, host, port, path, q, f = $1, $2, $3, $4, $5, $6, $7
-      raise InvalidURIError, "bad URI(is not URI?): #{u.inspect}" if host && host =~ /_\z|[^A-Za-z0-9._~\-\[\]:%!$&'()*+,;=]/
+      if host && host =~ /_\z|[^A-Za-z0-9._~\-\[\]:%!$&'()*+,;=]/
+        raise InvalidURIError, "bad URI(is not URI?): #{u.inspect}"
+      end
       port = nil if port == ""
       if scheme && host.nil? && !path.start_with?("/") && !path.empty?
         return [scheme, nil, nil, nil, nil, nil, q ? "#{path}?#{q}" : path, nil, f]
@@ -182,7 +212,8 @@ module URI
     end
     def __of(u)
       return u if Generic === u
-      u.respond_to?(:to_str) ? parse(u.to_str) : raise(ArgumentError, "bad argument (expected URI object or URI string)")
+      raise ArgumentError, "bad argument (expected URI object or URI string)" unless u.respond_to?(:to_str)
+      parse(u.to_str)
     end
     def parse(u)
       return u if Generic === u
@@ -219,15 +250,28 @@ module URI
       nil
     end
     def regexp(schemes = nil) = %r{(?:#{schemes ? Array(schemes).join("|") : "[a-zA-Z][a-zA-Z0-9+.-]*"}):[^\s<>"]*}
-    def encode_www_form_component(s, *) = s.to_s.b.gsub(/[^*\-.0-9A-Z_a-z]/n) { |c| c == " " ? "+" : "%%%02X" % c.ord }.force_encoding("US-ASCII")
+    def encode_www_form_component(s, *)
+      s.to_s.b.gsub(/[^*\-.0-9A-Z_a-z]/n) { |c| c == " " ? "+" : "%%%02X" % c.ord }.force_encoding("US-ASCII")
+    end
     def decode_www_form_component(s, enc = Encoding::UTF_8)
       raise ArgumentError, "invalid %-encoding (#{s})" if s =~ /%(?!\h\h)/
       s.b.tr("+", " ").gsub(/%\h\h/n) { |x| x[1..].hex.chr }.force_encoding(enc)
     end
     def encode_uri_component(s, *) = encode_www_form_component(s).gsub("+", "%20")
     def decode_uri_component(s, e = Encoding::UTF_8) = s.b.gsub(/%\h\h/n) { |x| x[1..].hex.chr }.force_encoding(e)
-    def encode_www_form(e, *) = e.map { |k, v| v.nil? ? encode_www_form_component(k) : (v.respond_to?(:to_ary) ? v.to_ary.map { |x| x.nil? ? encode_www_form_component(k) : "#{encode_www_form_component(k)}=#{encode_www_form_component(x)}" }.join("&") : "#{encode_www_form_component(k)}=#{encode_www_form_component(v)}") }.join("&")
-    def decode_www_form(s, e = Encoding::UTF_8, separator: "&", **k) = s.split(separator).map { |x| a, b = x.split("=", 2); [decode_www_form_component(a.to_s, e), decode_www_form_component(b.to_s, e)] }
+    def encode_www_form(e, *)
+      one = lambda do |k, v|
+        k = encode_www_form_component(k)
+        v.nil? ? k : "#{k}=#{encode_www_form_component(v)}"
+      end
+      e.map { |k, v| v.respond_to?(:to_ary) ? v.to_ary.map { |x| one.(k, x) }.join("&") : one.(k, v) }.join("&")
+    end
+    def decode_www_form(s, e = Encoding::UTF_8, separator: "&", **k)
+      s.split(separator).map do |x|
+        a, b = x.split("=", 2)
+        [decode_www_form_component(a.to_s, e), decode_www_form_component(b.to_s, e)]
+      end
+    end
     def open(u, *a) = (require "net/http"; require "stringio"; StringIO.new(Net::HTTP.get(parse(u))))
   end
   class Parser_
@@ -236,7 +280,9 @@ module URI
     def join(*a) = URI.join(*a)
     def extract(*a) = URI.extract(*a)
     def make_regexp(*a) = URI.regexp(*a)
-    def escape(s, unsafe = /[^\-_.!~*'()a-zA-Z\d;\/?:@&=+$,\[\]]/) = s.b.gsub(unsafe) { |c| c.bytes.map { |b| "%%%02X" % b }.join }.force_encoding("US-ASCII")
+    def escape(s, unsafe = /[^\-_.!~*'()a-zA-Z\d;\/?:@&=+$,\[\]]/)
+      s.b.gsub(unsafe) { |c| c.bytes.map { |b| "%%%02X" % b }.join }.force_encoding("US-ASCII")
+    end
     def unescape(s) = s.b.gsub(/%\h\h/n) { |x| x[1..].hex.chr }.force_encoding(s.encoding)
     def regexp = { ABS_URI: /\A[a-zA-Z][a-zA-Z0-9+.-]*:.*\z/m, UNSAFE: /[^\-_.!~*'()a-zA-Z\d;\/?:@&=+$,\[\]]/ }
   end

@@ -4,7 +4,10 @@ module Psych
   class Exception < StandardError; end unless const_defined?(:Exception, false)
   class BadAlias < Exception; end
   class AliasesNotEnabled < BadAlias
-    def initialize(m = "Alias parsing was not enabled. To enable it, pass `aliases: true` to `Psych::load` or `Psych::safe_load`.") = super
+    def initialize(m = "Alias parsing was not enabled. " \
+                       "To enable it, pass `aliases: true` to `Psych::load` or `Psych::safe_load`.")
+      super
+    end
   end
   class AnchorNotDefined < BadAlias; end
   class DisallowedClass < Exception
@@ -52,18 +55,24 @@ module Psych
           k = node
           v = node
           if k == "<<" && plain && (Hash === v || (Array === v && v.all? { |x| Hash === x }))
-            (Array === v ? v.reverse : [v]).each { |x| h.merge!(x.reject { |y, _| h.key?(y) && false }) { |_, old, new| Array === v ? new : old } }
+            (Array === v ? v.reverse : [v]).each do |x|
+              h.merge!(x.reject { |y, _| h.key?(y) && false }) { |_, old, new| Array === v ? new : old }
+            end
           else
             k = k.to_sym if @o[:symbolize_names] && String === k
             h[k] = v
           end
         end
         @i += 1
-        return keep(e[1], revive($1, $2, h)) if e[2].to_s =~ %r{\A!ruby/(object|struct|hash|range|exception)(?::(.*))?\z}
+        if e[2].to_s =~ %r{\A!ruby/(object|struct|hash|range|exception)(?::(.*))?\z}
+          return keep(e[1], revive($1, $2, h))
+        end
         h
       end
     end
-    def permit(name) = @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(name) || raise(DisallowedClass.new("load", name))
+    def permit(name)
+      @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(name) || raise(DisallowedClass.new("load", name))
+    end
     # An object that a tag names, from its parts.
     def revive(kind, name, h)
       if kind == "range"
@@ -87,7 +96,12 @@ module Psych
       o.init_with(Coder.new(name).tap { |c| c.map = h })
       o
     end
-    def sym(s) = (raise DisallowedClass.new("load", "Symbol") unless @o[:unsafe] || @o[:symbols] || (@o[:permitted] || []).include?(Symbol); s.to_sym)
+    def sym(s)
+      unless @o[:unsafe] || @o[:symbols] || (@o[:permitted] || []).include?(Symbol)
+        raise DisallowedClass.new("load", "Symbol")
+      end
+      s.to_sym
+    end
     def scalar(s, plain, tag)
       if tag
         t = tag.sub("tag:yaml.org,2002:", "!!")
@@ -101,7 +115,8 @@ module Psych
         when "!!null" then return nil
         when "!ruby/range"
           permit("Range")
-          return s =~ /\A(.*?)(\.\.\.?)(.*)\z/m ? Range.new(Psych.resolve($1, self), Psych.resolve($3, self), $2 == "...") : s
+          return s unless s =~ /\A(.*?)(\.\.\.?)(.*)\z/m
+          return Range.new(Psych.resolve($1, self), Psych.resolve($3, self), $2 == "...")
         when "!ruby/class", "!ruby/module"
           permit(t == "!ruby/class" ? "Class" : "Module")
           return Object.const_get(s)
@@ -110,7 +125,9 @@ module Psych
       return s unless plain
       Psych.resolve(s, self)
     end
-    def date(s, k) = (raise DisallowedClass.new("load", k) unless @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(k))
+    def date(s, k)
+      raise DisallowedClass.new("load", k) unless @o[:unsafe] || (@o[:permitted] || []).map(&:to_s).include?(k)
+    end
   end
   # What a scalar without quotes stands for; the loader may refuse symbols and times.
   def self.resolve(s, l = nil)
@@ -176,11 +193,15 @@ module Psych
     def initialize(o)
       @o, @seen, @ids = o, {}.compare_by_identity, {}.compare_by_identity
       @width = o[:line_width]
-      raise ArgumentError, "Invalid line_width #{@width}, must be non-negative or -1 for unlimited." if @width && @width < -1
+      if @width && @width < -1
+        raise ArgumentError, "Invalid line_width #{@width}, must be non-negative or -1 for unlimited."
+      end
       @width = nil if @width == -1
     end
     def dump(*docs) = Psych.__emit(docs.map { |v| @seen.clear; node(v) }, @o[:indentation] || 2, @o[:line_width] || 0)
-    def scalar(text, tag = nil, plain = tag.nil?, quoted = false, style = PLAIN) = [SCALAR, text, nil, tag, plain, quoted, style]
+    def scalar(text, tag = nil, plain = tag.nil?, quoted = false, style = PLAIN)
+      [SCALAR, text, nil, tag, plain, quoted, style]
+    end
     def register(o, n) = @seen[o] = n
     def list(o, tag, items) = (n = register(o, [LIST, [], nil, tag]); items.each { |v| n[1] << node(v) }; n)
     def map(o, tag)
@@ -209,7 +230,9 @@ module Psych
     end
     def hash(h)
       ivars = h.class == Hash ? [] : h.instance_variables
-      return register(h, [MAP, [], nil, h.class == Hash ? nil : "!ruby/hash:#{h.class}"]).tap { |n| pairs(h, n[1]) } if ivars.empty?
+      if ivars.empty?
+        return register(h, [MAP, [], nil, h.class == Hash ? nil : "!ruby/hash:#{h.class}"]).tap { |n| pairs(h, n[1]) }
+      end
       map(h, "!ruby/hash-with-ivars:#{h.class}") do |add|
         add.("ivars", [MAP, ivars.flat_map { |iv| [node(iv), node(h.instance_variable_get(iv))] }, nil, nil])
         add.("elements", [MAP, [], nil, nil].tap { |n| pairs(h, n[1]) })
@@ -217,30 +240,49 @@ module Psych
     end
     def other(v)
       case v
-      when Range then map(v, "!ruby/range") { |add| { "begin" => v.begin, "end" => v.end, "excl" => v.exclude_end? }.each { |k, x| add.(node(k), node(x)) } }
+      when Range
+        map(v, "!ruby/range") do |add|
+          { "begin" => v.begin, "end" => v.end, "excl" => v.exclude_end? }.each { |k, x| add.(node(k), node(x)) }
+        end
       when Regexp then register(v, scalar(v.inspect, "!ruby/regexp"))
       when Time then register(v, scalar(v.strftime("%Y-%m-%d %H:%M:%S.%9N #{v.utc? ? "Z" : "%:z"}")))
       when Class, Module
         raise TypeError, "can't dump anonymous #{v.class.name.downcase}: #{v}" unless v.name
         register(v, scalar(v.name, "!ruby/#{v.class.name.downcase}", false, false, SINGLE))
-      when Rational then map(v, "!ruby/object:Rational") { |add| add.("denominator", scalar(v.denominator.to_s)); add.("numerator", scalar(v.numerator.to_s)) }
-      when Complex then map(v, "!ruby/object:Complex") { |add| add.("real", scalar(v.real.to_s)); add.("image", scalar(v.imag.to_s)) }
-      when Struct then map(v, named("!ruby/struct", v)) { |add| v.members.each { |m| add.(m.to_s, node(v[m])) }; ivars(v, add) }
-      when ::Exception then map(v, named("!ruby/exception", v)) { |add| add.("message", node(v.message.to_s)); add.("backtrace", node(v.backtrace)); ivars(v, add) }
+      when Rational
+        map(v, "!ruby/object:Rational") do |add|
+          add.("denominator", scalar(v.denominator.to_s))
+          add.("numerator", scalar(v.numerator.to_s))
+        end
+      when Complex
+        map(v, "!ruby/object:Complex") { |add| add.("real", scalar(v.real.to_s)); add.("image", scalar(v.imag.to_s)) }
+      when Struct
+        map(v, named("!ruby/struct", v)) { |add| v.members.each { |m| add.(m.to_s, node(v[m])) }; ivars(v, add) }
+      when ::Exception
+        map(v, named("!ruby/exception", v)) do |add|
+          add.("message", node(v.message.to_s))
+          add.("backtrace", node(v.backtrace))
+          ivars(v, add)
+        end
       when Encoding then scalar(v.name, "!ruby/encoding")
       when Enumerator then list(v, nil, v)
-      when Set then map(v, "!ruby/object:Set") { |add| add.("hash", [MAP, v.flat_map { |x| [node(x), scalar("true")] }, nil, nil]) }
+      when Set
+        map(v, "!ruby/object:Set") { |add| add.("hash", [MAP, v.flat_map { |x| [node(x), scalar("true")] }, nil, nil]) }
       else
         case v.class.name
         when "Date" then scalar(v.to_s)
-        when "DateTime" then register(v, scalar(v.strftime("%Y-%m-%d %H:%M:%S.%9N #{v.offset.zero? ? "Z" : "%:z"}"), "!ruby/object:DateTime"))
+        when "DateTime"
+          text = v.strftime("%Y-%m-%d %H:%M:%S.%9N #{v.offset.zero? ? "Z" : "%:z"}")
+          register(v, scalar(text, "!ruby/object:DateTime"))
         when "BigDecimal" then scalar(v._dump, "!ruby/object:BigDecimal")
         when "OpenStruct" then map(v, "!ruby/object:OpenStruct") { |add| v.each_pair { |k, x| add.(k.to_s, node(x)) } }
         else map(v, named("!ruby/object", v)) { |add| ivars(v, add) }
         end
       end
     end
-    def ivars(v, add) = v.instance_variables.each { |iv| add.(iv.to_s.delete_prefix("@"), node(v.instance_variable_get(iv))) }
+    def ivars(v, add)
+      v.instance_variables.each { |iv| add.(iv.to_s.delete_prefix("@"), node(v.instance_variable_get(iv))) }
+    end
     def coded(v)
       c = Coder.new(named("!ruby/object", v))
       v.encode_with(c)
@@ -265,17 +307,32 @@ module Psych
       return scalar(text, tag, tag.nil?, tag.nil?, style) if s.class == String
       kept = s.instance_variables
       return scalar(text, "!ruby/string:#{s.class}", false, false, style) if kept.empty?
-      map(s, "!ruby/string:#{s.class}") { |add| add.("str", scalar(text, tag, tag.nil?, tag.nil?, style)); ivars(s, add) }
+      map(s, "!ruby/string:#{s.class}") do |add|
+        add.("str", scalar(text, tag, tag.nil?, tag.nil?, style))
+        ivars(s, add)
+      end
     end
   end
   class << self
-    def load(y, permitted_classes: [Symbol], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
-      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol), filename: filename }, fallback)
+    def load(y, permitted_classes: [Symbol], permitted_symbols: [], aliases: false, filename: nil, fallback: nil,
+             symbolize_names: false, freeze: false, strict_integer: false)
+      limits = {
+        permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names,
+        symbols: permitted_classes.include?(Symbol), filename: filename
+      }
+      __load(y, limits, fallback)
     end
-    def safe_load(y, permitted_classes: [], permitted_symbols: [], aliases: false, filename: nil, fallback: nil, symbolize_names: false, freeze: false, strict_integer: false)
-      __load(y, { permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names, symbols: permitted_classes.include?(Symbol) || !permitted_symbols.empty?, filename: filename }, fallback)
+    def safe_load(y, permitted_classes: [], permitted_symbols: [], aliases: false, filename: nil, fallback: nil,
+                  symbolize_names: false, freeze: false, strict_integer: false)
+      limits = {
+        permitted: permitted_classes, aliases: aliases, symbolize_names: symbolize_names,
+        symbols: permitted_classes.include?(Symbol) || !permitted_symbols.empty?, filename: filename
+      }
+      __load(y, limits, fallback)
     end
-    def unsafe_load(y, filename: nil, fallback: false, symbolize_names: false, freeze: false, strict_integer: false) = __load(y, { unsafe: true, aliases: true, symbolize_names: symbolize_names, filename: filename }, fallback)
+    def unsafe_load(y, filename: nil, fallback: false, symbolize_names: false, freeze: false, strict_integer: false)
+      __load(y, { unsafe: true, aliases: true, symbolize_names: symbolize_names, filename: filename }, fallback)
+    end
     def __load(y, o, fallback)
       y = y.read if y.respond_to?(:read)
       d = Loader.new(o).docs(y.to_s)

@@ -310,6 +310,18 @@ fn members(vm: &mut Vm, a: Args) -> R {
     Ok(seen)
 }
 
+/// Our items of which this is true, given the members of the other array.
+fn filtered(vm: &mut Vm, a: Args, keep: fn(&mut Vm, Value, Value) -> Res<bool>) -> R {
+    let seen = members(vm, a)?;
+    let mut out = Vec::new();
+    for v in vm.heap.arr(a.recv).clone() {
+        if keep(vm, seen, v)? {
+            out.push(v)
+        }
+    }
+    Ok(vm.arr(out))
+}
+
 const METHODS: &[Native] = &[
     on_class("[]", 0, -1, |vm, a| {
         let items = vm.args(a);
@@ -452,25 +464,9 @@ const METHODS: &[Native] = &[
         items.extend_from_slice(vm.heap.arr(o));
         Ok(vm.arr(items))
     }),
-    public("-", 1, 1, |vm, a| {
-        let seen = members(vm, a)?;
-        let mut out = Vec::new();
-        for v in vm.heap.arr(a.recv).clone() {
-            if vm.hash_get(seen, v)?.is_none() {
-                out.push(v)
-            }
-        }
-        Ok(vm.arr(out))
-    }),
+    public("-", 1, 1, |vm, a| filtered(vm, a, |vm, seen, v| Ok(vm.hash_get(seen, v)?.is_none()))),
     public("&", 1, 1, |vm, a| {
-        let seen = members(vm, a)?;
-        let mut out = Vec::new();
-        for v in vm.heap.arr(a.recv).clone() {
-            if vm.hash_delete(seen, v)?.is_some() {
-                out.push(v)
-            }
-        }
-        Ok(vm.arr(out))
+        filtered(vm, a, |vm, seen, v| Ok(vm.hash_delete(seen, v)?.is_some()))
     }),
     public("|", 1, 1, |vm, a| {
         let o = vm.arg(a, 0);

@@ -1,32 +1,19 @@
-//! Enumerator: a receiver, a method and arguments; `next` fetches ahead in batches.
-//!
-//! There are no fibers. `next` runs the iteration up to a batch of values and stops it,
-//! and runs it again from the start with a larger batch when the batch is used up.
+//! Enumerator: a receiver, a method and arguments; `next` runs the iteration in a fiber.
 
 use fx_ruby_syntax::Sym;
 
 use crate::core::kernel::boxed;
-use crate::heap::{EnumData, Ext};
+use crate::fiber::State;
+use crate::heap::{EnumData, Ext, Outside};
 use crate::names as n;
 use crate::natives::{Native, private, public};
 use crate::object::{Alloc, c};
 use crate::value::{NIL, UNDEF, Value};
-use crate::vm::{Args, Pending, R, Res, Unwind, Vm};
+use crate::vm::{Args, R, Res, Unwind, Vm};
 
 impl Vm {
     pub fn new_enumerator(&mut self, recv: Value, meth: Sym, args: Vec<Value>, kw: bool) -> Value {
-        let data = EnumData {
-            recv,
-            meth,
-            args,
-            kw,
-            size: UNDEF,
-            buffer: Vec::new(),
-            pos: 0,
-            done: false,
-            result: NIL,
-            lazy: false,
-        };
+        let data = EnumData { recv, meth, args, kw, size: UNDEF, outside: Outside::default() };
         self.heap.escape(recv);
         self.new_obj(c::ENUMERATOR, Ext::Enumerator(Box::new(data)))
     }
@@ -59,71 +46,67 @@ fn data(vm: &mut Vm, v: Value) -> Res<&mut EnumData> {
     }
 }
 
-fn fetch(vm: &mut Vm, e: Value) -> Res<()> {
-    let d = data(vm, e)?;
-    if d.pos < d.buffer.len() || d.done {
-        return Ok(());
-    }
-    let (recv, meth, args, kw, have) = (d.recv, d.meth, d.args.clone(), d.kw, d.buffer.len());
-    let want = if have == 0 { 1000 } else { have * 10 };
-    let out = vm.arr(Vec::new());
-    vm.serial += 1;
-    let tag = vm.serial;
-    let stopping = vm.native_proc(
+/// The fiber that runs the iteration and hands out each value it is given.
+fn iteration(vm: &mut Vm, e: Value) -> Value {
+    let body = vm.native_proc(
         -1,
         false,
-        &[out],
-        boxed(move |vm, kept, args, _| {
-            let v = vm.arr(args.to_vec());
-            let sink = vm.heap.arr_mut(kept[0]);
-            sink.push(v);
-            if sink.len() >= want {
-                vm.pending = Pending::Break(tag, NIL);
-                return Err(Unwind);
-            }
-            vm.tick()?;
-            Ok(NIL)
+        &[e],
+        boxed(|vm, kept, _, _| {
+            let e = kept[0];
+            let out = vm.native_proc(
+                -1,
+                false,
+                &[e],
+                boxed(|vm, kept, args, _| {
+                    let values = vm.arr(args.to_vec());
+                    vm.yield_fiber(values)?;
+                    Ok(data(vm, kept[0])?.outside.feed.take().unwrap_or(NIL))
+                }),
+            );
+            let d = data(vm, e)?;
+            let (recv, meth, args, kw) = (d.recv, d.meth, d.args.clone(), d.kw);
+            vm.hold(out);
+            vm.method_call(recv, meth, &args, out, kw, true)
         }),
     );
-    let result = vm.send_full(recv, meth, &args, stopping, kw);
-    let finished = match result {
-        Ok(v) => Some(v),
-        Err(Unwind) => match vm.pending {
-            Pending::Break(t, _) if t == tag => {
-                vm.pending = Pending::None;
-                None
-            }
-            _ => {
-                if vm.heap.arr(out).len() <= have {
-                    return Err(Unwind);
-                }
-                vm.pending = Pending::None;
-                None
-            }
-        },
-    };
-    let list = std::mem::take(vm.heap.arr_mut(out));
-    let d = data(vm, e)?;
-    d.buffer = list;
-    if let Some(v) = finished {
-        d.done = true;
-        d.result = v
-    }
-    Ok(())
+    vm.new_fiber(c::FIBER, body, false)
 }
 
-fn next_values(vm: &mut Vm, e: Value, advance: bool) -> R {
-    fetch(vm, e)?;
-    let d = data(vm, e)?;
-    if d.pos >= d.buffer.len() {
-        let result = d.result;
-        let err = vm.make_error(c::STOP_ITERATION, "iteration reached an end")?;
-        vm.ivar_set(err, n::RESULT, result);
-        return vm.throw(err);
+fn next_values(vm: &mut Vm, a: Args, advance: bool) -> R {
+    vm.hold_call(a);
+    let e = a.recv;
+    let outside = &mut data(vm, e)?.outside;
+    if let Some(v) = outside.ahead {
+        if advance {
+            outside.ahead = None;
+        }
+        return Ok(v);
     }
-    let v = d.buffer[d.pos];
-    if advance {
-        d.pos += 1
+    if let Some(error) = outside.ended {
+        return vm.throw(error);
+    }
+    let mut fiber = outside.fiber;
+    if fiber.is_nil() {
+        fiber = iteration(vm, e);
+        data(vm, e)?.outside.fiber = fiber;
+    }
+    vm.hold(fiber);
+    let result = vm.resume(fiber, NIL);
+    let Ok(v) = result else {
+        data(vm, e)?.outside = Outside::default();
+        return Err(Unwind);
+    };
+    if vm.fiber(fiber)?.state == State::Ended {
+        let error = vm.make_error(c::STOP_ITERATION, "iteration reached an end")?;
+        vm.ivar_set(error, n::RESULT, v);
+        let outside = &mut data(vm, e)?.outside;
+        outside.ended = Some(error);
+        outside.fiber = NIL;
+        return vm.throw(error);
+    }
+    if !advance {
+        data(vm, e)?.outside.ahead = Some(v);
     }
     Ok(v)
 }
@@ -153,11 +136,7 @@ const METHODS: &[Native] = &[
             args: Vec::new(),
             kw: false,
             size,
-            buffer: Vec::new(),
-            pos: 0,
-            done: false,
-            result: NIL,
-            lazy: false,
+            outside: Outside::default(),
         };
         vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
         Ok(a.recv)
@@ -179,20 +158,27 @@ const METHODS: &[Native] = &[
         vm.open_call(a).send_full(recv, meth, &args, a.block, kw)
     }),
     public("next", 0, 0, |vm, a| {
-        let v = next_values(vm, a.recv, true)?;
+        let v = next_values(vm, a, true)?;
         Ok(single(vm, v))
     }),
     public("peek", 0, 0, |vm, a| {
-        let v = next_values(vm, a.recv, false)?;
+        let v = next_values(vm, a, false)?;
         Ok(single(vm, v))
     }),
-    public("next_values", 0, 0, |vm, a| next_values(vm, a.recv, true)),
-    public("peek_values", 0, 0, |vm, a| next_values(vm, a.recv, false)),
+    public("next_values", 0, 0, |vm, a| next_values(vm, a, true)),
+    public("peek_values", 0, 0, |vm, a| next_values(vm, a, false)),
+    public("feed", 1, 1, |vm, a| {
+        let v = vm.arg(a, 0);
+        let outside = &mut data(vm, a.recv)?.outside;
+        if outside.feed.is_some() {
+            return vm.type_error("feed value already set");
+        }
+        outside.feed = Some(v);
+        Ok(NIL)
+    }),
     public("rewind", 0, 0, |vm, a| {
         let d = data(vm, a.recv)?;
-        d.pos = 0;
-        d.buffer.clear();
-        d.done = false;
+        d.outside = Outside::default();
         let recv = d.recv;
         let s = vm.intern("rewind");
         if recv.is_obj() && vm.responds(recv, s, false)? {
@@ -235,11 +221,7 @@ const METHODS: &[Native] = &[
             args: args[2..].to_vec(),
             kw: false,
             size: UNDEF,
-            buffer: Vec::new(),
-            pos: 0,
-            done: false,
-            result: NIL,
-            lazy: false,
+            outside: Outside::default(),
         };
         vm.heap.obj_mut(a.recv).ext = Ext::Enumerator(Box::new(d));
         Ok(a.recv)

@@ -461,6 +461,85 @@ fn init_special(vm: &mut Vm) {
     reader(vm, c::INTERRUPT_BASE, &["signo"]);
 }
 
+/// `SystemCallError.new`: an error by its number, or by its own class.
+fn new_system_call(vm: &mut Vm, a: Args) -> R {
+    let args = vm.args(a);
+    let class = a.recv.index() as u32;
+    let errno = vm.intern("Errno");
+    let mut class = class;
+    let (mut text, mut number) = (None, None);
+    if class == c::SYSTEM_CALL {
+        match args.as_slice() {
+            [] => return vm.wrong_args(0, 1, Some(3)),
+            [v] if v.is_int() => number = Some(vm.to_int(*v)?),
+            [m, v, ..] if !v.is_nil() => {
+                let whole =
+                    if vm.is_a(*v, c::NUMERIC) { vm.call_name(*v, "to_i", &[])? } else { *v };
+                number = Some(vm.to_int(whole)?);
+                text = Some(*m);
+            }
+            [m, ..] => text = Some(*m),
+        }
+        if let Some(num) = number
+            && let Some((name, _, _)) = ERRNO.iter().find(|(_, x, _)| *x == num)
+        {
+            let sym = vm.intern(name);
+            if let Some(id) =
+                vm.classes[c::ERRNO as usize].consts.get(&sym).and_then(|k| k.value.as_class())
+            {
+                class = id;
+            }
+        }
+    } else {
+        text = args.first().copied();
+        let mut at = Some(class);
+        while let Some(id) = at {
+            if let Some(k) = vm.classes[id as usize].consts.get(&errno) {
+                number = k.value.fixnum();
+                break;
+            }
+            at = vm.classes[id as usize].superclass;
+        }
+    }
+    let e = vm.allocate(class)?;
+    let base = match number {
+        Some(num) => ERRNO
+            .iter()
+            .find(|(_, x, _)| *x == num)
+            .map_or(format!("Unknown error {num}"), |(_, _, t)| (*t).to_owned()),
+        None => "unknown error".into(),
+    };
+    let message = match text.filter(|v| !v.is_nil()) {
+        Some(v) => {
+            let v = vm.to_str(v)?;
+            let place =
+                match args.get(if number.is_some() && a.recv.index() as u32 == c::SYSTEM_CALL {
+                    2
+                } else {
+                    1
+                }) {
+                    Some(p) if !p.is_nil() => {
+                        let place = vm.interpolate(*p)?;
+                        format!(" @ {}", vm.text(place))
+                    }
+                    _ => String::new(),
+                };
+            format!("{base}{place} - {}", vm.text(v))
+        }
+        None => base,
+    };
+    let m = vm.str(message);
+    if let Ext::Exception(d) = &mut vm.heap.obj_mut(e).ext {
+        d.message = Some(m);
+    }
+    if let Some(num) = number {
+        vm.ivar_set(e, n::IV_ERRNO, Value::fix(num));
+    }
+    vm.hold(e);
+    vm.open_call(a).send_full(e, n::INITIALIZE, &args, a.block, a.kw)?;
+    Ok(e)
+}
+
 fn init_errno(vm: &mut Vm) {
     let errno_sym = vm.intern("Errno");
     for (name, number, _) in ERRNO {
@@ -490,87 +569,7 @@ fn init_errno(vm: &mut Vm) {
         1,
         1,
     );
-    vm.def_single(
-        c::SYSTEM_CALL,
-        "new",
-        |vm, a| {
-            let args = vm.args(a);
-            let class = a.recv.index() as u32;
-            let errno = vm.intern("Errno");
-            let mut class = class;
-            let (mut text, mut number) = (None, None);
-            if class == c::SYSTEM_CALL {
-                match args.as_slice() {
-                    [] => return vm.wrong_args(0, 1, Some(3)),
-                    [v] if v.is_int() => number = Some(vm.to_int(*v)?),
-                    [m, v, ..] if v.is_int() => {
-                        number = Some(vm.to_int(*v)?);
-                        text = Some(*m);
-                    }
-                    [m, ..] => text = Some(*m),
-                }
-                if let Some(num) = number
-                    && let Some((name, _, _)) = ERRNO.iter().find(|(_, x, _)| *x == num)
-                {
-                    let sym = vm.intern(name);
-                    if let Some(id) = vm.classes[c::ERRNO as usize]
-                        .consts
-                        .get(&sym)
-                        .and_then(|k| k.value.as_class())
-                    {
-                        class = id;
-                    }
-                }
-            } else {
-                text = args.first().copied();
-                let mut at = Some(class);
-                while let Some(id) = at {
-                    if let Some(k) = vm.classes[id as usize].consts.get(&errno) {
-                        number = k.value.fixnum();
-                        break;
-                    }
-                    at = vm.classes[id as usize].superclass;
-                }
-            }
-            let e = vm.allocate(class)?;
-            let base = match number {
-                Some(num) => ERRNO
-                    .iter()
-                    .find(|(_, x, _)| *x == num)
-                    .map_or(format!("Unknown error {num}"), |(_, _, t)| (*t).to_owned()),
-                None => "unknown error".into(),
-            };
-            let message = match text.filter(|v| !v.is_nil()) {
-                Some(v) => {
-                    let v = vm.to_str(v)?;
-                    let place = match args.get(
-                        if number.is_some() && a.recv.index() as u32 == c::SYSTEM_CALL {
-                            2
-                        } else {
-                            1
-                        },
-                    ) {
-                        Some(p) if p.is_str() => format!(" @ {}", vm.text(*p)),
-                        _ => String::new(),
-                    };
-                    format!("{base}{place} - {}", vm.text(v))
-                }
-                None => base,
-            };
-            let m = vm.str(message);
-            if let Ext::Exception(d) = &mut vm.heap.obj_mut(e).ext {
-                d.message = Some(m);
-            }
-            if let Some(num) = number {
-                vm.ivar_set(e, n::IV_ERRNO, Value::fix(num));
-            }
-            vm.hold(e);
-            vm.open_call(a).send_full(e, n::INITIALIZE, &args, a.block, a.kw)?;
-            Ok(e)
-        },
-        0,
-        -1,
-    );
+    vm.def_single(c::SYSTEM_CALL, "new", new_system_call, 0, -1);
     vm.def_private(c::SYSTEM_CALL, "initialize", |_, _| Ok(NIL), 0, -1);
     vm.def(
         c::SYSTEM_CALL,

@@ -1,4 +1,4 @@
-//! File, Dir and FileTest: questions and changes that go to the host. The rest is in `prelude/file.rb`.
+//! File, Dir and FileTest: questions and changes that go to the host. The rest is in `prelude/file.rb` and `prelude/dir.rb`.
 
 use fx_host::{Access, InPlace, Opening};
 
@@ -351,5 +351,6 @@ const DIR_METHODS: &[Native] = &[
 
 pub(crate) fn init(vm: &mut Vm) {
     vm.natives(c::FILE, FILE_METHODS);
+    vm.include_module(c::DIR, c::ENUMERABLE);
     vm.natives(c::DIR, DIR_METHODS);
 }

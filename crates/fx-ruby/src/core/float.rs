@@ -89,6 +89,17 @@ pub(crate) fn parse_prefix(text: &[u8]) -> f64 {
 }
 
 /// `Float("…")`.
+/// A number without the underscores between its decimal digits; none if one stands elsewhere.
+fn joined(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let stray = bytes.iter().enumerate().any(|(i, byte)| {
+        let digit =
+            |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+        *byte == b'_' && !(digit(i.checked_sub(1)) && digit(Some(i + 1)))
+    });
+    if stray { None } else { Some(text.replace('_', "")) }
+}
+
 pub(crate) fn parse_strict(text: &[u8]) -> Option<f64> {
     let t = std::str::from_utf8(text)
         .ok()?
@@ -104,15 +115,16 @@ pub(crate) fn parse_strict(text: &[u8]) -> Option<f64> {
     let sign = if neg { -1.0 } else { 1.0 };
     if let Some(hex) = body.strip_prefix("0x").or_else(|| body.strip_prefix("0X")) {
         let (mant, exp) = match hex.split_once(['p', 'P']) {
-            Some((m, e)) => (m, e.parse::<i32>().ok()?),
+            Some((m, e)) => (m, joined(e)?.parse::<i32>().ok()?),
             None => (hex, 0),
         };
-        let (whole, frac) = mant.split_once('.').unwrap_or((mant, ""));
+        let mant = joined(mant)?;
+        let (whole, frac) = mant.split_once('.').unwrap_or((&mant, ""));
         if whole.is_empty() {
             return None;
         }
         let mut v = 0.0;
-        for ch in whole.chars().filter(|c| *c != '_') {
+        for ch in whole.chars() {
             v = v * 16.0 + f64::from(ch.to_digit(16)?);
         }
         let mut scale = 1.0 / 16.0;
@@ -187,24 +199,27 @@ fn round_half_up(x: f64, s: f64) -> f64 {
     f
 }
 
-fn rounding(vm: &mut Vm, mut a: Args, how: &str) -> R {
-    let kw = vm.take_kw(&mut a);
-    let half = match vm.kw(kw, "half") {
-        None | Some(NIL) => "up".to_owned(),
-        Some(v) => {
-            let t = match v.as_sym() {
-                Some(s) => vm.sym_str(s).into_owned(),
-                None => {
-                    let s = vm.to_str(v)?;
-                    vm.text(s)
-                }
-            };
-            if !["up", "down", "even"].contains(&t.as_str()) {
-                return vm.arg_error(format!("invalid rounding mode: {t}"));
-            }
-            t
+/// What becomes of a half, by the keyword `half` that is taken off the arguments.
+pub(super) fn half_of(vm: &mut Vm, a: &mut Args) -> Res<String> {
+    let kw = vm.take_kw(a);
+    let Some(given) = vm.kw(kw, "half").filter(|given| *given != NIL) else {
+        return Ok("up".to_owned());
+    };
+    let half = match given.as_sym() {
+        Some(name) => vm.sym_str(name).into_owned(),
+        None => {
+            let text = vm.to_str(given)?;
+            vm.text(text)
         }
     };
+    if !["up", "down", "even"].contains(&half.as_str()) {
+        return vm.arg_error(format!("invalid rounding mode: {half}"));
+    }
+    Ok(half)
+}
+
+fn rounding(vm: &mut Vm, mut a: Args, how: &str) -> R {
+    let half = half_of(vm, &mut a)?;
     let x = me(vm, a);
     let digits = match vm.opt_nil(a, 0) {
         Some(v) => vm.to_int(v)?,

@@ -98,14 +98,27 @@ fn part(name: &[u8], flags: i64) -> Part {
 
 impl Glob {
     fn walk(&mut self, vm: &Vm, dir: &Path, shown: &[u8], at: usize) {
+        self.walk_in(vm, dir, shown, at, None);
+    }
+
+    /// As [`Glob::walk`], with what the directory holds if that is known already.
+    fn walk_in(
+        &mut self,
+        vm: &Vm,
+        dir: &Path,
+        shown: &[u8],
+        at: usize,
+        known: Option<&[fx_host::Entry]>,
+    ) {
         let Some(part) = self.parts.get(at) else {
             self.take(vm, dir, shown);
             return;
         };
         match part {
             Part::Deep => {
-                self.walk(vm, dir, shown, at + 1);
-                for entry in listed(vm, dir) {
+                let entries = listed(vm, dir);
+                self.walk_in(vm, dir, shown, at + 1, Some(&entries));
+                for entry in entries {
                     let name = entry.name.as_bytes();
                     if name[0] == b'.' && self.flags & DOTMATCH == 0 {
                         continue;
@@ -124,7 +137,15 @@ impl Glob {
                 if dots && last && matches(&pattern, b".", self.flags) {
                     self.walk(vm, dir, &below(shown, b"."), at + 1);
                 }
-                for entry in listed(vm, dir) {
+                let own;
+                let entries = match known {
+                    Some(entries) => entries,
+                    None => {
+                        own = listed(vm, dir);
+                        &own
+                    }
+                };
+                for entry in entries {
                     let name = entry.name.as_bytes();
                     if !matches(&pattern, name, self.flags) {
                         continue;

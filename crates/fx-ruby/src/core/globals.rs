@@ -5,7 +5,7 @@ use fx_ruby_syntax::Sym;
 use crate::names as n;
 use crate::object::c;
 use crate::value::{NIL, TRUE, Value};
-use crate::vm::{R, Res, Vm};
+use crate::vm::{Args, R, Res, Vm};
 
 impl Vm {
     fn global_name(&self, name: Sym) -> Sym {
@@ -56,6 +56,10 @@ impl Vm {
             | n::GV_LOAD_PATH
             | n::GV_FEATURES
             | n::GV_FILENAME
+            | n::GV_A
+            | n::GV_L
+            | n::GV_P
+            | n::GV_LT
             | n::GV_STAR => {
                 let e = self.name_error(
                     c::NAME_ERROR,
@@ -129,8 +133,28 @@ impl Vm {
                 self.globals.insert(name, v);
             }
         }
+        self.traced(name, v)
+    }
+
+    /// Calls the blocks that `trace_var` was given for a variable, the newest first.
+    fn traced(&mut self, name: Sym, v: Value) -> Res<()> {
+        let Some(table) = self.globals.get(&n::TRACED).copied() else { return Ok(()) };
+        let Some(list) = self.hash_get(table, Value::sym(name))? else { return Ok(()) };
+        for hook in self.heap.arr(list).clone() {
+            self.call_name(hook, "call", &[v])?;
+        }
         Ok(())
     }
+}
+
+/// What `require` would load, without loading it.
+fn resolve(vm: &mut Vm, a: Args) -> R {
+    let name = vm.arg(a, 0);
+    let name = vm.to_path(name)?;
+    let name = String::from_utf8_lossy(&name).into_owned();
+    let Some(path) = vm.find_feature(&name) else { return Ok(NIL) };
+    let (kind, path) = (vm.intern("rb"), vm.str(path.as_bytes()));
+    Ok(vm.arr(vec![Value::sym(kind), path]))
 }
 
 pub(crate) fn init(vm: &mut Vm) {
@@ -151,6 +175,9 @@ pub(crate) fn init(vm: &mut Vm) {
     let shipped = vm.str_static(crate::interp::SHIPPED);
     let (a, b) = (vm.arr(vec![shipped]), vm.arr(vec![]));
     vm.globals.insert(n::GV_LOAD_PATH, a);
+    if let Ok(class) = vm.singleton_class(a) {
+        vm.define_method(class, "resolve_feature_path", resolve, 1, 1);
+    }
     vm.globals.insert(n::GV_FEATURES, b);
     let rs = vm.str_static("\n");
     vm.freeze(rs);

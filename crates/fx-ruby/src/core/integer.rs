@@ -6,6 +6,7 @@ mod queries;
 use std::cmp::Ordering;
 
 use crate::bignum::Big;
+use crate::core::float::half_of;
 use crate::names as n;
 use crate::natives::{Native, public};
 use crate::object::{Alloc, c};
@@ -208,26 +209,8 @@ fn shift_arg(vm: &mut Vm, a: Args, sign: i64) -> R {
 }
 
 /// Rounds to a power of ten below the decimal point.
-fn round_digits(vm: &mut Vm, a: Args, how: &str) -> R {
-    let mut a = a;
-    let kw = vm.take_kw(&mut a);
-    let half = vm.kw(kw, "half");
-    let half = match half {
-        None | Some(NIL) => "up".to_owned(),
-        Some(v) => {
-            let t = match v.as_sym() {
-                Some(s) => vm.sym_str(s).into_owned(),
-                None => {
-                    let s = vm.to_str(v)?;
-                    vm.text(s)
-                }
-            };
-            if !["up", "down", "even"].contains(&t.as_str()) {
-                return vm.arg_error(format!("invalid rounding mode: {t}"));
-            }
-            t
-        }
-    };
+fn round_digits(vm: &mut Vm, mut a: Args, how: &str) -> R {
+    let half = half_of(vm, &mut a)?;
     let digits = match vm.opt(a, 0) {
         Some(v) => vm.to_int(v)?,
         None => 0,
@@ -320,8 +303,8 @@ const METHODS: &[Native] = &[
         if b.is_int() {
             return Ok(vm.int_divmod(a.recv, b)?.0);
         }
-        let q = vm.coerce_op(a.recv, n::DIV, b)?;
-        vm.call_name(q, "floor", &[])
+        let op = vm.intern("div");
+        vm.coerce_op(a.recv, op, b)
     }),
     public("divmod", 1, 1, |vm, a| {
         let b = vm.arg(a, 0);

@@ -184,6 +184,23 @@ const METHODS: &[Native] = &[
         vm.warn_here(&text, quiet)?;
         Ok(NIL)
     }),
+    private("__gems?", 0, 0, |vm, _| Ok(Value::bool(vm.hooks.gems))),
+    // What `trace_var` was given, by name.
+    private("__traced", 0, 0, |vm, _| {
+        if let Some(table) = vm.globals.get(&n::TRACED) {
+            return Ok(*table);
+        }
+        let table = vm.hash();
+        vm.globals.insert(n::TRACED, table);
+        Ok(table)
+    }),
+    // The modules that an object was extended with.
+    private("__extensions", 1, 1, |vm, a| {
+        let object = vm.arg(a, 0);
+        let own = vm.singleton_of(object).map(|class| vm.classes[class as usize].includes.clone());
+        let modules = own.unwrap_or_default().into_iter().map(Value::class).collect();
+        Ok(vm.arr(modules))
+    }),
     function("eval", 1, 4, eval),
     function("__method__", 0, 0, |vm, _| {
         let f = vm.frames[vm.frames.len() - 1];
@@ -374,10 +391,14 @@ fn load(vm: &mut Vm, a: Args) -> R {
     let v = vm.arg(a, 0);
     let path = vm.to_path(v)?;
     let name = String::from_utf8_lossy(&path).into_owned();
-    let full = vm.absolute(&path);
+    let full = match vm.home_path(&path) {
+        Some(path) => path,
+        None => vm.absolute(&path),
+    };
     let full = String::from_utf8_lossy(&full).into_owned();
     let text = match vm.read_source(&full)? {
         Some(t) => Some((full, t)),
+        None if name.starts_with("./") || name.starts_with("../") => None,
         None => {
             let list = vm.global(n::GV_LOAD_PATH);
             let dirs = vm.heap.arr(list).clone();

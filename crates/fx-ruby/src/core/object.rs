@@ -445,7 +445,16 @@ fn method(vm: &mut Vm, a: Args, private: bool) -> R {
 fn listed(vm: &mut Vm, a: Args, vis: Vis) -> R {
     let all = vm.opt(a, 0).unwrap_or(TRUE).truthy();
     let class = vm.class_of(a.recv);
-    let names = vm.method_names(class, all, |v| v == vis);
+    let mut names = vm.method_names(class, all, |v| v == vis);
+    // A singleton class is no ancestor: its object's class belongs to it.
+    if !all && vm.classes[class as usize].is_singleton() && !a.recv.is_class() {
+        let real = vm.real_class(a.recv);
+        for name in vm.method_names(real, false, |v| v == vis) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
     Ok(vm.arr(names))
 }
 

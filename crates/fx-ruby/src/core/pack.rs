@@ -78,6 +78,38 @@ fn parse(vm: &mut Vm, text: &[u8]) -> Res<Vec<Item>> {
     Ok(out)
 }
 
+/// Text for mail: lines end softly when longer than asked for.
+fn quoted_printable(text: &[u8], count: usize, out: &mut Vec<u8>) {
+    let most = if count <= 1 { 72 } else { count };
+    let (mut column, mut before) = (0, None);
+    for byte in text {
+        match byte {
+            b'\n' => {
+                if matches!(before, Some(b' ' | b'\t')) {
+                    out.extend_from_slice(b"=\n");
+                }
+                out.push(b'\n');
+                (column, before) = (0, Some(b'\n'));
+            }
+            b'=' | 0..=8 | 11..=31 | 127.. => {
+                out.extend_from_slice(format!("={byte:02X}").as_bytes());
+                (column, before) = (column + 3, None);
+            }
+            _ => {
+                out.push(*byte);
+                (column, before) = (column + 1, Some(*byte));
+            }
+        }
+        if column > most {
+            out.extend_from_slice(b"=\n");
+            (column, before) = (0, Some(b'\n'));
+        }
+    }
+    if column > 0 {
+        out.extend_from_slice(b"=\n");
+    }
+}
+
 /// Width in bytes and byte order of a numeric directive.
 fn width(item: &Item) -> Option<(usize, bool, bool)> {
     let big = item.big.unwrap_or(false);
@@ -106,7 +138,18 @@ pub(crate) fn pack(vm: &mut Vm, mut a: Args) -> R {
     let f = vm.to_str_bytes(f)?;
     let items = vm.heap.arr(a.recv).clone();
     let mut at = 0;
-    let mut out: Vec<u8> = Vec::new();
+    let buffer = vm.kw(kw, "buffer");
+    let mut out: Vec<u8> = match buffer {
+        None => Vec::new(),
+        Some(buffer) if buffer.is_str() => {
+            vm.check_frozen(buffer)?;
+            vm.bytes(buffer).to_vec()
+        }
+        Some(other) => {
+            let name = vm.type_name(other);
+            return vm.type_error(format!("buffer must be String, not {name}"));
+        }
+    };
     let (mut utf8, mut ascii) = (false, true);
     let mut first = true;
     for item in parse(vm, &f)? {
@@ -209,32 +252,8 @@ pub(crate) fn pack(vm: &mut Vm, mut a: Args) -> R {
             }
             b'M' => {
                 let v = take(vm)?;
-                let s = vm.to_s(v)?;
-                let mut col = 0;
-                let b = s.as_bytes();
-                for (i, x) in b.iter().enumerate() {
-                    if *x == b'\n' {
-                        out.push(b'\n');
-                        col = 0;
-                        continue;
-                    }
-                    if (33..=126).contains(x) && *x != b'='
-                        || ((*x == b' ' || *x == b'\t') && b.get(i + 1) != Some(&b'\n'))
-                    {
-                        out.push(*x);
-                        col += 1
-                    } else {
-                        out.extend_from_slice(format!("={x:02X}").as_bytes());
-                        col += 3
-                    }
-                    if col > 72 {
-                        out.extend_from_slice(b"=\n");
-                        col = 0
-                    }
-                }
-                if col > 0 {
-                    out.extend_from_slice(b"=\n")
-                }
+                let text = vm.to_s(v)?;
+                quoted_printable(text.as_bytes(), item.count.unwrap_or(1), &mut out);
             }
             b'u' => {
                 let v = take(vm)?;
@@ -255,12 +274,12 @@ pub(crate) fn pack(vm: &mut Vm, mut a: Args) -> R {
             }
             b'H' | b'h' => {
                 let v = take(vm)?;
-                let b = vm.to_str_bytes(v)?;
+                let b = if v.is_nil() { Vec::new() } else { vm.to_str_bytes(v)? };
                 let n = if item.star { b.len() } else { item.count.unwrap_or(1) };
                 let d: Vec<u8> = b
                     .iter()
                     .take(n)
-                    .map(|x| if x.is_ascii_alphabetic() { (x & 7) + 9 } else { x & 15 })
+                    .map(|x| if x.is_ascii_alphabetic() { ((x & 7) + 9) & 15 } else { x & 15 })
                     .collect();
                 for p in d.chunks(2) {
                     let (x, y) = (p[0], *p.get(1).unwrap_or(&0));
@@ -330,14 +349,9 @@ pub(crate) fn pack(vm: &mut Vm, mut a: Args) -> R {
     } else {
         e::BINARY
     };
-    if let Some(b) = vm.kw(kw, "buffer") {
-        if !b.is_str() {
-            let t = vm.type_name(b);
-            return vm.type_error(format!("buffer must be String, not {t}"));
-        }
-        vm.check_frozen(b)?;
-        vm.heap.str_mut(b).bytes.to_mut().extend(out);
-        return Ok(b);
+    if let Some(buffer) = buffer {
+        vm.heap.str_mut(buffer).bytes = out.into();
+        return Ok(buffer);
     }
     Ok(vm.str_enc(out, enc))
 }

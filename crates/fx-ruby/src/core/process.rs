@@ -125,6 +125,13 @@ const METHODS: &[Native] = &[
         let n = t.as_nanos();
         Ok(vm.int128(n as i128))
     }),
+    on_class("__nap", 1, 1, |vm, a| {
+        let seconds = vm.arg(a, 0);
+        let seconds = vm.to_f(seconds)?.clamp(0.0, 0.05);
+        vm.host.sleep(std::time::Duration::from_secs_f64(seconds));
+        vm.check_limits()?;
+        Ok(NIL)
+    }),
     on_class("__signal", 2, 2, |vm, a| {
         let (pid, sig) = (vm.arg(a, 0), vm.arg(a, 1));
         let (pid, sig) = (vm.to_int(pid)?, vm.to_int(sig)?);

@@ -68,6 +68,7 @@ const METHODS: &[Native] = &[
     }),
     public("source_location", 0, 0, |vm, a| match vm.heap.pr(a.recv).body {
         ProcBody::Code(code) => Ok(vm.location_pair(code.file, code.pos)),
+        ProcBody::Method(method) => vm.call_name(method, "source_location", &[]),
         _ => Ok(NIL),
     }),
     public("curry", 0, 1, |vm, a| {
@@ -200,6 +201,17 @@ fn method_data(vm: &mut Vm, a: Args) -> Res<MethodData> {
     }
 }
 
+/// The class that has a method: of an alias the one it was made in.
+fn owner_of(vm: &mut Vm, d: &MethodData) -> u32 {
+    let method = vm.methods[d.id as usize];
+    if d.name == method.orig {
+        return method.owner;
+    }
+    let mro = vm.mro(d.class);
+    let has = |at: &&u32| vm.classes[**at as usize].methods.get(&d.name) == Some(&d.id);
+    mro.iter().find(has).copied().unwrap_or(method.owner)
+}
+
 const METHOD_METHODS: &[Native] = &[
     public("receiver", 0, 0, |vm, a| Ok(method_data(vm, a)?.recv)),
     public("unbind", 0, 0, |vm, a| {
@@ -254,7 +266,7 @@ const BOTH_METHODS: &[Native] = &[
     public("name", 0, 0, |vm, a| Ok(Value::sym(method_data(vm, a)?.name))),
     public("owner", 0, 0, |vm, a| {
         let d = method_data(vm, a)?;
-        let owner = if d.missing { d.owner } else { vm.methods[d.id as usize].owner };
+        let owner = if d.missing { d.owner } else { owner_of(vm, &d) };
         Ok(Value::class(owner))
     }),
     public("original_name", 0, 0, |vm, a| {
@@ -344,12 +356,16 @@ const BOTH_METHODS: &[Native] = &[
         let d = method_data(vm, a)?;
         let kind = if d.unbound { "UnboundMethod" } else { "Method" };
         let owner = vm.methods[d.id as usize].owner;
-        let name = vm.sym_str(d.name).into_owned();
+        let mut name = vm.sym_str(d.name).into_owned();
+        let orig = vm.methods[d.id as usize].orig;
+        if !d.missing && orig != d.name {
+            name.push_str(&format!("({})", vm.sym_str(orig)));
+        }
         let single = vm.classes[owner as usize].is_singleton();
         let on = if single && !d.unbound {
             format!("{}.", vm.inspect_string(d.recv)?)
         } else {
-            let class = if d.unbound { owner } else { vm.real_class(d.recv) };
+            let class = if d.unbound { owner_of(vm, &d) } else { vm.real_class(d.recv) };
             let own = vm.class_name(owner);
             let cn = vm.class_name(class);
             if class == owner { format!("{cn}#") } else { format!("{cn}({own})#") }

@@ -195,6 +195,9 @@ const METHODS: &[Native] = &[
         Ok(a.recv)
     }),
     public("bytes", 0, 0, |vm, a| {
+        if !a.block.is_nil() {
+            return vm.open_call(a).send_full(a.recv, n::EACH_BYTE, &[], a.block, false);
+        }
         let list = vm.bytes(a.recv).iter().map(|b| Value::fix(i64::from(*b))).collect();
         Ok(vm.arr(list))
     }),
@@ -271,7 +274,8 @@ const METHODS: &[Native] = &[
     }),
     public("+@", 0, 0, |vm, a| if vm.frozen(a.recv) { vm.dup(a.recv) } else { Ok(a.recv) }),
     public("-@", 0, 0, |vm, a| {
-        if vm.frozen(a.recv) && vm.real_class(a.recv) != c::STRING {
+        let bare = vm.real_class(a.recv) == c::STRING && !vm.heap.side_ivars.contains_key(&a.recv);
+        if vm.frozen(a.recv) && !bare {
             return Ok(a.recv);
         }
         let key = (vm.bytes(a.recv).to_vec(), vm.heap.str(a.recv).enc);

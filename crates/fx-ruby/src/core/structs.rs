@@ -81,7 +81,7 @@ const METHODS: &[Native] = &[
             }
             Ok(h)
         })?;
-        let class = u64::from(vm.real_class(a.recv));
+        let class = u64::from(vm.real_class(a.recv)) << 24;
         Ok(Value::fix(((r.unwrap_or(3) ^ class) >> 3) as i64))
     }),
 ];

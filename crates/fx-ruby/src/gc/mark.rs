@@ -158,6 +158,14 @@ impl<'a> Marker<'a> {
         self.cref(frame.cref);
     }
 
+    pub(crate) fn frame(&mut self, frame: &crate::vm::Frame) {
+        self.values(&[frame.self_val, frame.block, frame.saved_match]);
+        self.env(frame.env);
+        self.method(frame.method);
+        self.class(frame.owner);
+        self.cref(frame.cref);
+    }
+
     /// Follows all references from what was noted.
     pub(crate) fn finish(mut self) -> Marks {
         loop {
@@ -251,11 +259,12 @@ impl<'a> Marker<'a> {
                 self.bind(&data.frame);
             }
             Ext::Enumerator(data) => {
-                self.value(data.recv);
-                self.value(data.size);
-                self.value(data.result);
-                self.values(data.args.iter().chain(&data.buffer));
+                let outside = &data.outside;
+                self.values(&[data.recv, data.size, outside.fiber]);
+                self.values(&data.args);
+                self.values(outside.ahead.iter().chain(&outside.ended).chain(&outside.feed));
             }
+            Ext::Fiber(data) => data.trace(self),
             Ext::Fields(fields) => self.values(fields),
             Ext::Host(object) => object.trace(&mut |v| self.value(v)),
         }

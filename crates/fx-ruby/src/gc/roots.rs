@@ -11,14 +11,9 @@ impl Vm {
         m.env(0);
         m.values(&self.stack);
         for frame in &self.frames {
-            m.value(frame.self_val);
-            m.value(frame.block);
-            m.value(frame.saved_match);
-            m.env(frame.env);
-            m.method(frame.method);
-            m.class(frame.owner);
-            m.cref(frame.cref);
+            m.frame(frame);
         }
+        self.fibers.trace(&mut m);
         m.value(self.pending.value());
         m.values(self.globals.values());
         m.values(&[self.last_match, self.last_line, self.errinfo, self.main]);

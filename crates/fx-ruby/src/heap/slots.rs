@@ -74,7 +74,7 @@ impl Slot for RObject {
             Ext::Fields(fields) => fields.capacity() * size_of::<Value>(),
             Ext::Exception(data) => 100 + data.frames.capacity() * 12,
             Ext::Match(data) => 56 + data.groups.capacity() * 24,
-            Ext::Enumerator(data) => 160 + (data.args.capacity() + data.buffer.capacity()) * 8,
+            Ext::Enumerator(data) => 160 + data.args.capacity() * 8,
             _ => 100,
         };
         size_of::<RObject>() + self.ivars.capacity() * size_of::<Value>() + beside

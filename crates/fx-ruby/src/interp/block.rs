@@ -385,9 +385,6 @@ impl Vm {
         method: Method,
     ) -> R {
         let start = self.stack.len();
-        if let ProcBody::Sym(_) = self.heap.procs[p.index()].body {
-            self.stack.push(recv);
-        }
         self.stack.extend_from_slice(args);
         let over = Over {
             me: recv,

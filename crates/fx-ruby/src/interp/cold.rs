@@ -59,6 +59,9 @@ impl Vm {
             }
             Kind::XStr(text) => {
                 let v = self.eval(fp, text)?;
+                if matches!(text.kind, Kind::Str(_)) {
+                    self.freeze(v);
+                }
                 self.set_pos(node.pos);
                 self.send(fp.me, n::BACKTICK, &[v])
             }

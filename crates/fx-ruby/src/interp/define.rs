@@ -167,6 +167,15 @@ impl Vm {
 
     fn open_existing(&mut self, under: u32, node: &'static ClassNode) -> Res<Option<Value>> {
         if let Some(v) = self.const_own(under, node.name)? {
+            // Reached through its scope: what is private there is not seen.
+            if matches!(node.scope, ConstScope::In(_))
+                && self.classes[under as usize].consts.get(&node.name).is_some_and(|k| k.private)
+            {
+                let full = self.const_full(under, node.name);
+                let text = format!("private constant {full} referenced");
+                let e = self.name_error(c::NAME_ERROR, &text, node.name, Value::class(under))?;
+                return self.throw(e);
+            }
             return Ok(Some(v));
         }
         if under == c::OBJECT && !matches!(node.scope, ConstScope::In(_)) {

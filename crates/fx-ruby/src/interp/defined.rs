@@ -122,8 +122,11 @@ impl Vm {
                         | Kind::GSet(..)
                         | Kind::CSet(..)
                         | Kind::ConstSet(..)
-                ) =>
+                ) || is_assigning(set) =>
             {
+                "assignment"
+            }
+            Kind::Seq([first, .., last]) if is_temporary(first) && is_assigning(last) => {
                 "assignment"
             }
             _ => "expression",
@@ -235,4 +238,19 @@ impl Vm {
                 .iter()
                 .any(|at| self.classes[*at as usize].consts.contains_key(&name))
     }
+}
+
+/// Whether a node is what an operator assignment to an attribute or an element ends with.
+fn is_assigning(node: N) -> bool {
+    match &node.kind {
+        Kind::Call(call) => call.asgn,
+        Kind::Or(_, set) | Kind::And(_, set) => is_assigning(set),
+        Kind::Seq([.., last]) => is_assigning(last),
+        _ => false,
+    }
+}
+
+/// Whether a node keeps a receiver for what follows it, as operator assignments are lowered.
+fn is_temporary(node: N) -> bool {
+    matches!(node.kind, Kind::LSet(..) | Kind::ESet(..))
 }

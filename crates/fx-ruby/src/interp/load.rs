@@ -368,8 +368,18 @@ impl Vm {
     }
 
     /// The real path of a file, where there is one.
+    /// A path below the home directory, written with a tilde.
+    pub(crate) fn home_path(&mut self, path: &[u8]) -> Option<Vec<u8>> {
+        let rest = path.strip_prefix(b"~/")?;
+        let (_, home) = self.env_vars().iter().find(|(name, _)| name == b"HOME")?;
+        Some([home, b"/".as_slice(), rest].concat())
+    }
+
     fn feature_at(&mut self, path: &[u8]) -> Option<Rc<str>> {
-        let full = self.absolute(path);
+        let full = match self.home_path(path) {
+            Some(full) => full,
+            None => self.absolute(path),
+        };
         let stat = self.host.stat_opt(&to_path(&full)).ok().flatten()?;
         if stat.kind != fx_host::Kind::File {
             return None;
@@ -383,13 +393,22 @@ impl Vm {
     }
 
     pub(crate) fn require(&mut self, name: &str) -> R {
-        let Some(path) = self.find_feature(name) else { return self.load_error(name) };
-        if self.is_loaded(&path) || self.loading.contains(&path) {
+        if self.is_provided(name) {
+            return Ok(Value::bool(false));
+        }
+        let mut found = self.find_feature(name);
+        if found.is_none() && self.gem_has(name)? {
+            found = self.find_feature(name);
+        }
+        let Some(path) = found else { return self.load_error(name) };
+        self.await_loading(&path)?;
+        if self.is_loaded(&path) || self.loading.iter().any(|(at, _)| *at == path) {
             return Ok(Value::bool(false));
         }
         let shipped = path.strip_prefix(SHIPPED).and_then(|rest| rest.strip_prefix('/'));
         let shipped = shipped.and_then(|rest| rest.strip_suffix(".rb"));
-        self.loading.push(Rc::clone(&path));
+        let thread = self.thread();
+        self.loading.push((Rc::clone(&path), thread));
         let result = match shipped.filter(|name| crate::stdlib::known(name)) {
             Some(name) => crate::stdlib::load(self, name),
             None => match self.read_source(&path) {
@@ -401,10 +420,58 @@ impl Vm {
                 Ok(None) => self.load_error(name).map(drop),
             },
         };
-        self.loading.pop();
+        self.loading.retain(|(at, _)| *at != path);
         result?;
         self.mark_loaded(&path);
         Ok(Value::bool(true))
+    }
+
+    /// Whether `$LOADED_FEATURES` has a file of that name: as it is written, or below a directory
+    /// of the load path. No file is looked for then.
+    fn is_provided(&mut self, name: &str) -> bool {
+        if ["/", "./", "../", "~"].iter().any(|start| name.starts_with(start)) {
+            return false;
+        }
+        let (list, paths) = (self.global(n::GV_FEATURES), self.global(n::GV_LOAD_PATH));
+        if !list.is_arr() || !paths.is_arr() {
+            return false;
+        }
+        let file = if name.ends_with(".rb") { name.to_owned() } else { format!("{name}.rb") };
+        let within = |feature: &[u8]| -> bool {
+            let Some(dir) = feature.strip_suffix(file.as_bytes()) else { return false };
+            let Some(dir) = dir.strip_suffix(b"/") else { return dir.is_empty() };
+            self.heap.arr(paths).iter().any(|path| path.is_str() && self.bytes(*path) == dir)
+        };
+        self.heap.arr(list).iter().any(|feature| feature.is_str() && within(self.bytes(*feature)))
+    }
+
+    /// Waits while another thread loads a file.
+    fn await_loading(&mut self, path: &str) -> Res<()> {
+        let me = self.thread();
+        let elsewhere =
+            self.loading.iter().find(|(at, thread)| **at == *path && *thread != me).cloned();
+        let Some(loading) = elsewhere else { return Ok(()) };
+        let ready = self.native_proc(
+            0,
+            false,
+            &[],
+            crate::core::kernel::boxed(move |vm, _, _, _| {
+                Ok(Value::bool(!vm.loading.contains(&loading)))
+            }),
+        );
+        let wait = self.intern("__wait");
+        self.method_call(Value::class(c::THREAD), wait, &[], ready, false, true).map(drop)
+    }
+
+    /// Whether an installed gem has the file, whose directory is in the load path then.
+    fn gem_has(&mut self, name: &str) -> Res<bool> {
+        if !self.hooks.gems {
+            return Ok(false);
+        }
+        let gem = self.intern("Gem");
+        let gem = self.const_get(self.top_cref, gem)?;
+        let name = self.str(name);
+        Ok(self.call_name(gem, "__activate_for", &[name])?.truthy())
     }
 
     fn is_loaded(&self, path: &str) -> bool {

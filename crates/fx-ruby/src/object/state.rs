@@ -174,7 +174,9 @@ impl Vm {
         }
         Ok(match known.alloc {
             Alloc::Object => self.heap.object(class, Ext::None),
-            Alloc::String => self.heap.string(class, std::borrow::Cow::Borrowed(b""), 0),
+            Alloc::String => {
+                self.heap.string(class, std::borrow::Cow::Borrowed(b""), crate::encoding::BINARY)
+            }
             Alloc::Array => self.heap.array(class, Vec::new()),
             Alloc::Hash => self.heap.hash(class),
             Alloc::Exception => self.heap.object(class, Ext::Exception(Box::default())),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::encoding::{Pairs, percent_decoded};
+use super::encoding::{Pairs, percent_decoded, percent_encoded};
 
 /// Facts of a node as it sends them.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,9 +93,36 @@ impl CatalogRequest {
     }
 }
 
+/// The form that an agent sends to get its catalog. The facts are encoded twice.
+pub fn catalog_form(facts: &Value, environment: &str, configured: &str, uuid: &str) -> String {
+    let facts = percent_encoded(&facts.to_string());
+    let fields = [
+        ("facts_format", "application/json"),
+        ("facts", &facts),
+        ("environment", environment),
+        ("configured_environment", configured),
+        ("check_environment", "true"),
+        ("transaction_uuid", uuid),
+        ("job_uuid", ""),
+        ("static_catalog", "true"),
+        ("checksum_type", "sha256.sha384.sha512.sha224.md5"),
+    ];
+    let pair = |(name, value): (&str, &str)| format!("{name}={}", percent_encoded(value));
+    fields.map(pair).join("&")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_an_agent_sends_is_what_a_server_reads() {
+        let facts = serde_json::json!({"name": "n1", "values": {"a": "50% of x+y é&="}});
+        let sent = read(&catalog_form(&facts, "dev", "production", "u")).unwrap();
+        assert_eq!(sent.facts.unwrap().values["a"], "50% of x+y é&=");
+        assert_eq!(sent.configured_environment.as_deref(), Some("production"));
+        assert_eq!((sent.job_id, sent.transaction_uuid.as_deref()), (None, Some("u")));
+    }
 
     fn read(form: &str) -> Result<CatalogRequest, String> {
         CatalogRequest::from_pairs("n1", &Pairs::parse(form).unwrap())

@@ -72,6 +72,24 @@ impl Pairs {
     }
 }
 
+/// A text with all but letters, digits and `-._~` as percent signs and digits.
+pub fn percent_encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => {
+                out.push('%');
+                let digits = [byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16));
+                out.extend(digits.into_iter().flatten().map(|digit| digit.to_ascii_uppercase()));
+            }
+        }
+    }
+    out
+}
+
 /// The bytes that a text stands for; `None` where a `%` is not followed by two digits. In forms
 /// `+` is a blank.
 pub fn percent_decoded(text: &str, is_form: bool) -> Option<Vec<u8>> {

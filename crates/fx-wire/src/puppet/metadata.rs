@@ -53,6 +53,32 @@ impl Metadata {
             "destination": destination,
         })
     }
+
+    /// Reads what a server says; nothing where it is not what it should be.
+    pub fn from_json(data: &Value) -> Option<Metadata> {
+        let word = |name: &str| data.get(name).and_then(Value::as_str);
+        let number = |name: &str| u32::try_from(data.get(name)?.as_u64()?).ok();
+        let checksum = data.get("checksum")?;
+        let kind = checksum.get("type")?.as_str()?;
+        let value = checksum.get("value")?.as_str()?;
+        let value = value.split_once('}').map_or(value, |(_, value)| value);
+        Some(Metadata {
+            path: word("path")?.to_owned(),
+            relative_path: word("relative_path").map(str::to_owned),
+            links: word("links").unwrap_or("manage").to_owned(),
+            // A server on another system has none.
+            owner: number("owner").unwrap_or(0),
+            group: number("group").unwrap_or(0),
+            mode: number("mode").unwrap_or(0o644),
+            checksum: Checksum { kind: kind.to_owned(), value: value.to_owned() },
+            kind: match word("type")? {
+                "file" => FileKind::File,
+                "directory" => FileKind::Directory,
+                "link" => FileKind::Link(word("destination")?.to_owned()),
+                _ => return None,
+            },
+        })
+    }
 }
 
 #[cfg(test)]
@@ -74,5 +100,7 @@ mod tests {
         };
         let wanted = r#"{"path":"/m/files/x","relative_path":null,"links":"manage","owner":0,"group":7,"mode":420,"checksum":{"type":"sha256","value":"{sha256}ab"},"type":"link","destination":"y"}"#;
         assert_eq!(file.to_json().to_string(), wanted);
+        assert_eq!(Metadata::from_json(&file.to_json()), Some(file));
+        assert_eq!(Metadata::from_json(&json!({"path": "/x", "type": "file"})), None);
     }
 }

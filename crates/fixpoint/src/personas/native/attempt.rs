@@ -136,7 +136,7 @@ pub(crate) fn run(args: &Args) -> u8 {
         return failed(error);
     }
     let services = copy::services(&sandbox).unwrap_or_else(|error| {
-        terminal::complain(format_args!("what was asked of services is not known: {error}"));
+        terminal::complain(format_args!("the requests to services are not known: {error}"));
         Vec::new()
     });
     if stop_signal().is_some() {

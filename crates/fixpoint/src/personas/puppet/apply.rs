@@ -77,14 +77,7 @@ pub(super) fn run(args: &[String]) -> u8 {
         return failed(&message);
     }
     let level = level(&flags, &settings);
-    let mut console = PuppetConsole::new(
-        Box::new(BufWriter::new(std::io::stdout())),
-        Box::new(BufWriter::new(std::io::stderr())),
-    );
-    if matches!(flags.setting("color"), Some("ansi" | "true" | "yes")) {
-        console = console.colored();
-    }
-    let console = Rc::new(console.telling(level));
+    let console = console(&flags, &settings);
     let input = match Input::read(&flags, &rest, &host) {
         Ok(input) => input,
         Err(message) => return failed(&message),
@@ -105,6 +98,13 @@ pub(super) fn run(args: &[String]) -> u8 {
     for file in &files {
         machine.run().ledger.watch(Rc::<logdest::LogFile>::clone(file));
     }
+    if level == Level::Debug {
+        let run = machine.run();
+        host.on_command(Rc::new(move |spec| {
+            let text = command_line(spec);
+            run.ledger.message(Level::Debug, &text, &fx_source::Origin::default());
+        }));
+    }
     let summary = fx_puppet_apply::run(&machine, &request);
     for file in &files {
         if let Err(message) = file.write() {
@@ -124,7 +124,36 @@ pub(super) fn run(args: &[String]) -> u8 {
     code
 }
 
-fn level(flags: &Flags, settings: &Settings) -> Level {
+/// Where the log is shown.
+pub(super) fn console(flags: &Flags, settings: &Settings) -> Rc<PuppetConsole> {
+    let mut console = PuppetConsole::new(
+        Box::new(BufWriter::new(std::io::stdout())),
+        Box::new(BufWriter::new(std::io::stderr())),
+    );
+    if matches!(flags.setting("color"), Some("ansi" | "true" | "yes")) {
+        console = console.colored();
+    }
+    Rc::new(console.telling(level(flags, settings)))
+}
+
+/// A command in the words of the original: the account it runs as, if another, and its line.
+fn command_line(spec: &fx_host::Spec) -> String {
+    let accounts = [("uid", spec.uid), ("gid", spec.gid)];
+    let accounts: String = accounts
+        .iter()
+        .filter_map(|(name, number)| number.map(|number| format!(" {name}={number}")))
+        .collect();
+    let with = if accounts.is_empty() { "" } else { " with" };
+    let line = match &spec.program {
+        fx_host::Program::Argv(words) if !spec.sensitive => {
+            words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+        }
+        _ => spec.display(),
+    };
+    format!("Executing{with}{accounts}: '{line}'")
+}
+
+pub(super) fn level(flags: &Flags, settings: &Settings) -> Level {
     if flags.has("debug") {
         Level::Debug
     } else if flags.has("verbose") || flags.has("test") {
@@ -216,6 +245,9 @@ fn request(
         class_list: listed("classfile"),
         resource_list: listed("resourcefile"),
         summarizes: is_on("summarize"),
+        agent: None,
+        file_server: None,
+        plugins: None,
         alone: false,
         graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),
         detailed_exitcodes: flags.has("detailed-exitcodes") || flags.has("test"),

@@ -6,6 +6,7 @@ use fx_puppet::settings::{Kind, kind};
 /// Subcommands that have flags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sub {
+    Agent,
     Apply,
     Catalog,
     Config,
@@ -18,6 +19,7 @@ pub(super) enum Sub {
     Module,
     Parser,
     Resource,
+    Ssl,
 }
 
 /// Whether a flag takes a value.
@@ -25,6 +27,8 @@ pub(super) enum Sub {
 enum Takes {
     Nothing,
     Value,
+    /// The next word, unless that is a flag.
+    Maybe,
 }
 
 /// One flag.
@@ -48,14 +52,14 @@ const fn flag(
 }
 
 use Sub::{
-    Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Generate, Lookup, Module, Parser,
-    Resource,
+    Agent, Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Generate, Lookup, Module,
+    Parser, Resource, Ssl,
 };
-use Takes::{Nothing, Value};
+use Takes::{Maybe, Nothing, Value};
 
 const ALL: &[Sub] = &[
-    Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Generate, Lookup, Module, Parser,
-    Resource,
+    Agent, Apply, Catalog, Config, Describe, Epp, Facts, Filebucket, Generate, Lookup, Module,
+    Parser, Resource, Ssl,
 ];
 
 /// Subcommands that compile for a node.
@@ -70,14 +74,14 @@ const FLAGS: &[Flag] = &[
         "test",
         Some('t'),
         Nothing,
-        &[Apply],
+        &[Agent, Apply],
         "Log verbosely, show diffs, and end with a code that says what happened.",
     ),
     flag(
         "detailed-exitcodes",
         None,
         Nothing,
-        &[Apply],
+        &[Agent, Apply],
         "End with 2 after changes, 4 after failures, 6 after both.",
     ),
     flag(
@@ -109,7 +113,7 @@ const FLAGS: &[Flag] = &[
         "Accepted for old scripts; node definitions are always used.",
     ),
     flag("no-use-nodes", None, Nothing, &[Apply], "Accepted for old scripts; it has no effect."),
-    flag("no-color", None, Nothing, &[Apply], "Print without colors."),
+    flag("no-color", None, Nothing, &[Agent, Apply], "Print without colors."),
     flag(
         "catalog",
         None,
@@ -125,6 +129,11 @@ const FLAGS: &[Flag] = &[
         &[Apply],
         "Log to console, syslog or a file; several are separated by commas.",
     ),
+    flag("localca", None, Nothing, &[Ssl], "Remove the certificates of the authority, too."),
+    flag("enable", None, Nothing, &[Agent], "Allow runs again."),
+    flag("disable", None, Maybe, &[Agent], "Allow no runs; a word says why."),
+    flag("fingerprint", None, Nothing, &[Agent], "Print the fingerprint of the certificate."),
+    flag("digest", None, Value, &[Agent], "The digest of the fingerprint, such as SHA512."),
     flag("node", None, Value, WITH_NODE, "Act for the node of this name."),
     flag("facts", None, Value, WITH_NODE, "Take facts from a JSON or YAML file."),
     flag(
@@ -277,6 +286,10 @@ pub(super) fn read(sub: Sub, args: &[String]) -> (Flags, Vec<String>) {
         let value = match joined {
             Some((_, value)) => Some(value.to_owned()),
             None if takes_value => args.next().cloned(),
+            None if known.is_some_and(|flag| flag.takes == Maybe) => {
+                let is_word = args.as_slice().first().is_some_and(|next| !next.starts_with('-'));
+                if is_word { args.next().cloned() } else { Some(String::new()) }
+            }
             None => Some(String::new()),
         };
         flags.given.push(Given {
@@ -355,6 +368,15 @@ impl Flags {
     pub(super) fn settings(&self) -> impl Iterator<Item = String> {
         let names = self.long().map(|(name, _)| name.strip_prefix("no-").unwrap_or(name));
         names.filter(|name| kind(name).is_some()).map(str::to_owned)
+    }
+
+    /// The flags as they were given.
+    pub(super) fn written(&self) -> impl Iterator<Item = String> {
+        self.given.iter().map(|given| match given.value.as_str() {
+            "" => given.written.clone(),
+            value if given.written.starts_with("--") => format!("{}={value}", given.written),
+            value => format!("{}{value}", given.written),
+        })
     }
 
     /// Whether help is wanted.

@@ -20,6 +20,14 @@ type Action = (&'static str, &'static str, &'static str);
 
 const ABOUT: &[About] = &[
     About {
+        name: "agent",
+        sub: Sub::Agent,
+        usage: "[OPTIONS]",
+        line: "Apply the catalog of a server to this machine",
+        more: "Fetches plug-ins, sends facts, takes the catalog that the server compiles, applies it and\nsends a report. With --test it does so once, shows what it does, and ends with a code that says\nwhat happened. Every setting is a flag too, such as --server, --environment or --noop.",
+        actions: &[],
+    },
+    About {
         name: "apply",
         sub: Sub::Apply,
         usage: "[OPTIONS] [FILE | DIRECTORY | -e CODE]",
@@ -143,11 +151,24 @@ const ABOUT: &[About] = &[
         more: "Prints the resources of a type that are on this machine, or changes one.",
         actions: &[],
     },
+    About {
+        name: "ssl",
+        sub: Sub::Ssl,
+        usage: "<action> [OPTIONS]",
+        line: "Manage the key and the certificate of this node",
+        more: "Makes what a node needs to speak to a server, and checks or removes it.",
+        actions: &[
+            ("bootstrap", "", "Make a key, ask for a certificate, and take it."),
+            ("clean", "[--localca]", "Remove the key and the certificate."),
+            ("download_cert", "", "Take the certificate, if it is signed."),
+            ("submit_request", "", "Ask for a certificate."),
+            ("verify", "", "Check that key and certificates belong together."),
+        ],
+    },
 ];
 
 /// Subcommands of the original that are not here, and what to use instead.
 pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
-    ("agent", "there is no server to ask; use 'puppet apply'"),
     ("ca", "there is no certificate authority; it is part of a server"),
     ("cert", "there is no certificate authority; it is part of a server"),
     ("device", "network devices are not managed; use 'puppet apply' on the machine itself"),
@@ -160,7 +181,6 @@ pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
         "there is no server to send to; the last report is in 'puppet config print lastrunreport'",
     ),
     ("script", "manifests are compiled; use 'puppet apply'"),
-    ("ssl", "there is no server to have a certificate for"),
     ("status", "there is no server; use 'fixpoint history' for past runs"),
 ];
 

@@ -84,6 +84,11 @@ impl Settings {
         fx_puppet::settings::interpolate(&self.values, text)
     }
 
+    /// Gives a setting a value, unless it has one.
+    pub(super) fn fill(&mut self, name: &str, value: &str) {
+        self.values.entry(name.to_owned()).or_insert_with(|| value.to_owned());
+    }
+
     /// The same with one setting given.
     pub(crate) fn and(&self, name: &str, value: &str) -> Settings {
         let mut settings = self.clone();

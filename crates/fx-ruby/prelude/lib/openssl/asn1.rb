@@ -29,7 +29,9 @@ module OpenSSL
     class ASN1Data
       attr_accessor :value, :tag, :tag_class, :indefinite_length
       alias infinite_length indefinite_length
-      def initialize(value, tag, tag_class) = (@value, @tag, @tag_class, @indefinite_length = value, tag, tag_class, false)
+      def initialize(value, tag, tag_class)
+        @value, @tag, @tag_class, @indefinite_length = value, tag, tag_class, false
+      end
       def to_der
         constructed = ::Array === @value
         body = constructed ? @value.map(&:to_der).join.b : @value.to_s.b
@@ -137,7 +139,10 @@ module OpenSSL
 
       def decode(der)
         value, rest = element(der.respond_to?(:to_der) ? der.to_der : der.to_s.b, 0)
-        raise ASN1Error, "Type mismatch. Total bytes read: #{der.bytesize - rest.bytesize} Bytes available: #{der.bytesize}" unless rest.empty?
+        unless rest.empty?
+          raise ASN1Error,
+            "Type mismatch. Total bytes read: #{der.bytesize - rest.bytesize} Bytes available: #{der.bytesize}"
+        end
         value
       end
 
@@ -238,29 +243,73 @@ module OpenSSL
       # Short name, long name, dotted form.
       def names
         @names ||= [
-          %w[C countryName 2.5.4.6], %w[ST stateOrProvinceName 2.5.4.8], %w[L localityName 2.5.4.7], %w[O organizationName 2.5.4.10],
-          %w[OU organizationalUnitName 2.5.4.11], %w[CN commonName 2.5.4.3], %w[emailAddress emailAddress 1.2.840.113549.1.9.1],
-          %w[SN surname 2.5.4.4], %w[GN givenName 2.5.4.42], %w[serialNumber serialNumber 2.5.4.5], %w[title title 2.5.4.12], %w[street streetAddress 2.5.4.9], %w[postalCode postalCode 2.5.4.17],
+          %w[C countryName 2.5.4.6], %w[ST stateOrProvinceName 2.5.4.8], %w[L localityName 2.5.4.7],
+          %w[O organizationName 2.5.4.10],
+          %w[OU organizationalUnitName 2.5.4.11], %w[CN commonName 2.5.4.3],
+          %w[emailAddress emailAddress 1.2.840.113549.1.9.1],
+          %w[SN surname 2.5.4.4], %w[GN givenName 2.5.4.42], %w[serialNumber serialNumber 2.5.4.5],
+          %w[title title 2.5.4.12], %w[street streetAddress 2.5.4.9], %w[postalCode postalCode 2.5.4.17],
           %w[DC domainComponent 0.9.2342.19200300.100.1.25], %w[UID userId 0.9.2342.19200300.100.1.1],
           %w[rsaEncryption rsaEncryption 1.2.840.113549.1.1.1], %w[RSA-MD5 md5WithRSAEncryption 1.2.840.113549.1.1.4],
-          %w[RSA-SHA1 sha1WithRSAEncryption 1.2.840.113549.1.1.5], %w[RSA-SHA224 sha224WithRSAEncryption 1.2.840.113549.1.1.14], %w[RSA-SHA256 sha256WithRSAEncryption 1.2.840.113549.1.1.11],
-          %w[RSA-SHA384 sha384WithRSAEncryption 1.2.840.113549.1.1.12], %w[RSA-SHA512 sha512WithRSAEncryption 1.2.840.113549.1.1.13],
-          %w[id-ecPublicKey id-ecPublicKey 1.2.840.10045.2.1], %w[prime256v1 prime256v1 1.2.840.10045.3.1.7], %w[secp384r1 secp384r1 1.3.132.0.34], %w[secp521r1 secp521r1 1.3.132.0.35],
-          %w[ecdsa-with-SHA1 ecdsa-with-SHA1 1.2.840.10045.4.1], %w[ecdsa-with-SHA256 ecdsa-with-SHA256 1.2.840.10045.4.3.2], %w[ecdsa-with-SHA384 ecdsa-with-SHA384 1.2.840.10045.4.3.3], %w[ecdsa-with-SHA512 ecdsa-with-SHA512 1.2.840.10045.4.3.4],
+          %w[
+            RSA-SHA1 sha1WithRSAEncryption 1.2.840.113549.1.1.5
+          ], %w[
+            RSA-SHA224 sha224WithRSAEncryption 1.2.840.113549.1.1.14
+          ], %w[RSA-SHA256 sha256WithRSAEncryption 1.2.840.113549.1.1.11],
+          %w[
+            RSA-SHA384 sha384WithRSAEncryption 1.2.840.113549.1.1.12
+          ], %w[RSA-SHA512 sha512WithRSAEncryption 1.2.840.113549.1.1.13],
+          %w[
+            id-ecPublicKey id-ecPublicKey 1.2.840.10045.2.1
+          ], %w[
+            prime256v1 prime256v1 1.2.840.10045.3.1.7
+          ], %w[secp384r1 secp384r1 1.3.132.0.34], %w[secp521r1 secp521r1 1.3.132.0.35],
+          %w[
+            ecdsa-with-SHA1 ecdsa-with-SHA1 1.2.840.10045.4.1
+          ], %w[
+            ecdsa-with-SHA256 ecdsa-with-SHA256 1.2.840.10045.4.3.2
+          ], %w[
+            ecdsa-with-SHA384 ecdsa-with-SHA384 1.2.840.10045.4.3.3
+          ], %w[ecdsa-with-SHA512 ecdsa-with-SHA512 1.2.840.10045.4.3.4],
           %w[DSA dsaEncryption 1.2.840.10040.4.1], %w[ED25519 ED25519 1.3.101.112],
-          ["basicConstraints", "X509v3 Basic Constraints", "2.5.29.19"], ["keyUsage", "X509v3 Key Usage", "2.5.29.15"], ["extendedKeyUsage", "X509v3 Extended Key Usage", "2.5.29.37"],
-          ["subjectKeyIdentifier", "X509v3 Subject Key Identifier", "2.5.29.14"], ["authorityKeyIdentifier", "X509v3 Authority Key Identifier", "2.5.29.35"],
-          ["subjectAltName", "X509v3 Subject Alternative Name", "2.5.29.17"], ["issuerAltName", "X509v3 Issuer Alternative Name", "2.5.29.18"], ["crlDistributionPoints", "X509v3 CRL Distribution Points", "2.5.29.31"],
-          ["certificatePolicies", "X509v3 Certificate Policies", "2.5.29.32"], ["nameConstraints", "X509v3 Name Constraints", "2.5.29.30"], ["crlNumber", "X509v3 CRL Number", "2.5.29.20"],
-          ["authorityInfoAccess", "Authority Information Access", "1.3.6.1.5.5.7.1.1"], ["OCSP", "OCSP", "1.3.6.1.5.5.7.48.1"], ["caIssuers", "CA Issuers", "1.3.6.1.5.5.7.48.2"],
-          ["nsComment", "Netscape Comment", "2.16.840.1.113730.1.13"], ["nsCertType", "Netscape Cert Type", "2.16.840.1.113730.1.1"],
-          ["serverAuth", "TLS Web Server Authentication", "1.3.6.1.5.5.7.3.1"], ["clientAuth", "TLS Web Client Authentication", "1.3.6.1.5.5.7.3.2"], ["codeSigning", "Code Signing", "1.3.6.1.5.5.7.3.3"],
-          ["emailProtection", "E-mail Protection", "1.3.6.1.5.5.7.3.4"], ["timeStamping", "Time Stamping", "1.3.6.1.5.5.7.3.8"], ["OCSPSigning", "OCSP Signing", "1.3.6.1.5.5.7.3.9"],
-          %w[extReq Extension\ Request 1.2.840.113549.1.9.14], %w[challengePassword challengePassword 1.2.840.113549.1.9.7],
-          %w[SHA1 sha1 1.3.14.3.2.26], %w[SHA256 sha256 2.16.840.1.101.3.4.2.1], %w[SHA384 sha384 2.16.840.1.101.3.4.2.2], %w[SHA512 sha512 2.16.840.1.101.3.4.2.3],
-          %w[hmacWithSHA1 hmacWithSHA1 1.2.840.113549.2.7], %w[hmacWithSHA256 hmacWithSHA256 1.2.840.113549.2.9], %w[PBES2 PBES2 1.2.840.113549.1.5.13], %w[PBKDF2 PBKDF2 1.2.840.113549.1.5.12],
-          %w[AES-128-CBC aes-128-cbc 2.16.840.1.101.3.4.1.2], %w[AES-192-CBC aes-192-cbc 2.16.840.1.101.3.4.1.22], %w[AES-256-CBC aes-256-cbc 2.16.840.1.101.3.4.1.42], %w[DES-EDE3-CBC des-ede3-cbc 1.2.840.113549.3.7],
-          %w[pkcs7-data pkcs7-data 1.2.840.113549.1.7.1], %w[pkcs7-signedData pkcs7-signedData 1.2.840.113549.1.7.2], %w[pkcs7-envelopedData pkcs7-envelopedData 1.2.840.113549.1.7.3],
+          ["basicConstraints", "X509v3 Basic Constraints", "2.5.29.19"], ["keyUsage", "X509v3 Key Usage", "2.5.29.15"],
+          ["extendedKeyUsage", "X509v3 Extended Key Usage", "2.5.29.37"],
+          ["subjectKeyIdentifier", "X509v3 Subject Key Identifier", "2.5.29.14"],
+          ["authorityKeyIdentifier", "X509v3 Authority Key Identifier", "2.5.29.35"],
+          ["subjectAltName", "X509v3 Subject Alternative Name", "2.5.29.17"],
+          ["issuerAltName", "X509v3 Issuer Alternative Name", "2.5.29.18"],
+          ["crlDistributionPoints", "X509v3 CRL Distribution Points", "2.5.29.31"],
+          ["certificatePolicies", "X509v3 Certificate Policies", "2.5.29.32"],
+          ["nameConstraints", "X509v3 Name Constraints", "2.5.29.30"], ["crlNumber", "X509v3 CRL Number", "2.5.29.20"],
+          ["authorityInfoAccess", "Authority Information Access", "1.3.6.1.5.5.7.1.1"],
+          ["OCSP", "OCSP", "1.3.6.1.5.5.7.48.1"], ["caIssuers", "CA Issuers", "1.3.6.1.5.5.7.48.2"],
+          ["nsComment", "Netscape Comment", "2.16.840.1.113730.1.13"],
+          ["nsCertType", "Netscape Cert Type", "2.16.840.1.113730.1.1"],
+          ["serverAuth", "TLS Web Server Authentication", "1.3.6.1.5.5.7.3.1"],
+          ["clientAuth", "TLS Web Client Authentication", "1.3.6.1.5.5.7.3.2"],
+          ["codeSigning", "Code Signing", "1.3.6.1.5.5.7.3.3"],
+          ["emailProtection", "E-mail Protection", "1.3.6.1.5.5.7.3.4"],
+          ["timeStamping", "Time Stamping", "1.3.6.1.5.5.7.3.8"], ["OCSPSigning", "OCSP Signing", "1.3.6.1.5.5.7.3.9"],
+          %w[
+            extReq Extension\ Request 1.2.840.113549.1.9.14
+          ], %w[challengePassword challengePassword 1.2.840.113549.1.9.7],
+          %w[SHA1 sha1 1.3.14.3.2.26], %w[SHA256 sha256 2.16.840.1.101.3.4.2.1],
+          %w[SHA384 sha384 2.16.840.1.101.3.4.2.2], %w[SHA512 sha512 2.16.840.1.101.3.4.2.3],
+          %w[
+            hmacWithSHA1 hmacWithSHA1 1.2.840.113549.2.7
+          ], %w[
+            hmacWithSHA256 hmacWithSHA256 1.2.840.113549.2.9
+          ], %w[PBES2 PBES2 1.2.840.113549.1.5.13], %w[PBKDF2 PBKDF2 1.2.840.113549.1.5.12],
+          %w[
+            AES-128-CBC aes-128-cbc 2.16.840.1.101.3.4.1.2
+          ], %w[
+            AES-192-CBC aes-192-cbc 2.16.840.1.101.3.4.1.22
+          ], %w[AES-256-CBC aes-256-cbc 2.16.840.1.101.3.4.1.42], %w[DES-EDE3-CBC des-ede3-cbc 1.2.840.113549.3.7],
+          %w[
+            pkcs7-data pkcs7-data 1.2.840.113549.1.7.1
+          ], %w[
+            pkcs7-signedData pkcs7-signedData 1.2.840.113549.1.7.2
+          ], %w[pkcs7-envelopedData pkcs7-envelopedData 1.2.840.113549.1.7.3],
         ].to_h { |r| [r[2], r] }
       end
 
@@ -268,7 +317,8 @@ module OpenSSL
       def long_of(dotted) = names[dotted]&.at(1) || dotted
       def dotted(name)
         return name if name =~ /\A\d+(\.\d+)+\z/
-        row = names.each_value.find { |r| r[0] == name || r[1] == name } or raise ASN1Error, "OBJ_txt2obj: first num too large"
+        row = names.each_value.find { |r| r[0] == name || r[1] == name } or
+          raise ASN1Error, "OBJ_txt2obj: first num too large"
         row[2]
       end
     end

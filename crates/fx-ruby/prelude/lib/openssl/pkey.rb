@@ -83,7 +83,9 @@ module OpenSSL
         hash = prf ? prf.value[0].value[/SHA\d+/] : "SHA1"
         cipher = Cipher.new(scheme.value[0].value).decrypt
         cipher.iv = scheme.value[1].value
-        cipher.key = KDF.pbkdf2_hmac(pass, salt: salt.value, iterations: count.value.to_i, length: cipher.key_len, hash: hash)
+        cipher.key = KDF.pbkdf2_hmac(
+          pass, salt: salt.value, iterations: count.value.to_i, length: cipher.key_len, hash: hash
+        )
         cipher.update(sealed.value)
         cipher.final
       end
@@ -94,7 +96,8 @@ module OpenSSL
         cipher.key = KDF.pbkdf2_hmac(pass.to_s, salt: salt, iterations: 2048, length: cipher.key_len, hash: "SHA256")
         cipher.update(der)
         prf = ASN1::Sequence([ASN1::ObjectId("hmacWithSHA256"), ASN1::Null(nil)])
-        kdf = ASN1::Sequence([ASN1::ObjectId("PBKDF2"), ASN1::Sequence([ASN1::OctetString(salt), ASN1::Integer(2048), prf])])
+        params = ASN1::Sequence([ASN1::OctetString(salt), ASN1::Integer(2048), prf])
+        kdf = ASN1::Sequence([ASN1::ObjectId("PBKDF2"), params])
         scheme = ASN1::Sequence([ASN1::ObjectId(cipher.name), ASN1::OctetString(iv)])
         algorithm = ASN1::Sequence([ASN1::ObjectId("PBES2"), ASN1::Sequence([kdf, scheme])])
         ASN1::Sequence([algorithm, ASN1::OctetString(cipher.final)]).to_der
@@ -118,7 +121,9 @@ module OpenSSL
       rescue RSAError
         raise
       rescue OpenSSLError => e
-        raise PKeyError, "EVP_PKEY_CTX_ctrl_str(ctx, \"rsa_keygen_bits\", \"#{source}\"): key size too small" if Integer === source && e.message =~ /size/
+        if Integer === source && e.message =~ /size/
+          raise PKeyError, "EVP_PKEY_CTX_ctrl_str(ctx, \"rsa_keygen_bits\", \"#{source}\"): key size too small"
+        end
         raise RSAError, "Neither PUB key nor PRIV key: #{Cipher::CipherError === e ? e.message : "unsupported"}"
       end
       def self.read_(text, pass)
@@ -170,12 +175,17 @@ module OpenSSL
         raise RSAError, "padding check failed" unless block =~ /\A\x01\xff+\0/n
         $'.b
       end
-      def self.padding_(n) = n == PKCS1_PADDING || raise(NotImplementedError, "RSA padding #{n} is not supported, only PKCS#1 v1.5")
+      def self.padding_(n)
+        n == PKCS1_PADDING || raise(NotImplementedError, "RSA padding #{n} is not supported, only PKCS#1 v1.5")
+      end
     end
 
     class EC < PKey
       OID, LABEL = "id-ecPublicKey", "EC PRIVATE KEY"
-      CURVES = { "prime256v1" => "NIST/SECG curve over a 256 bit prime field", "secp384r1" => "NIST/SECG curve over a 384 bit prime field" }.freeze
+      CURVES = {
+        "prime256v1" => "NIST/SECG curve over a 256 bit prime field",
+        "secp384r1" => "NIST/SECG curve over a 384 bit prime field"
+      }.freeze
       private_constant :CURVES
       def self.builtin_curves = CURVES.to_a
       class Group
@@ -275,11 +285,15 @@ module OpenSSL
       end
       %i[p q g pub_key priv_key].each_with_index { |m, i| define_method(m) { BN.new(@numbers[i + 1]) } }
       def public_bits_ = ASN1::Integer(@numbers[4]).to_der
-      def spki_algorithm_ = ASN1::Sequence([ASN1::ObjectId(OID), ASN1::Sequence(@numbers[1, 3].map { |x| ASN1::Integer(x) })])
+      def spki_algorithm_
+        ASN1::Sequence([ASN1::ObjectId(OID), ASN1::Sequence(@numbers[1, 3].map { |x| ASN1::Integer(x) })])
+      end
     end
 
     class DH < PKey
-      def initialize(*) = raise(NotImplementedError, "making Diffie-Hellman parameters is not supported: use `openssl dhparam`")
+      def initialize(*)
+        raise(NotImplementedError, "making Diffie-Hellman parameters is not supported: use `openssl dhparam`")
+      end
     end
 
     def self.read(source, pass = nil, &block)

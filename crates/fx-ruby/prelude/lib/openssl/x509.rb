@@ -15,7 +15,10 @@ module OpenSSL
       include Comparable
       COMPAT, RFC2253, ONELINE, MULTILINE = 0, 17892119, 8520479, 44302342
       DEFAULT_OBJECT_TYPE = ASN1::UTF8STRING
-      OBJECT_TYPE_TEMPLATE = { "C" => 19, "countryName" => 19, "serialNumber" => 19, "dnQualifier" => 19, "DC" => 22, "domainComponent" => 22, "emailAddress" => 22 }.freeze
+      OBJECT_TYPE_TEMPLATE = {
+        "C" => 19, "countryName" => 19, "serialNumber" => 19, "dnQualifier" => 19, "DC" => 22,
+        "domainComponent" => 22, "emailAddress" => 22
+      }.freeze
       attr_reader :parts_
       def self.parse_openssl(text, template = OBJECT_TYPE_TEMPLATE)
         list = text.start_with?("/") ? text.split("/")[1..] : text.split(/\s*,\s*/)
@@ -23,14 +26,21 @@ module OpenSSL
       end
       class << self; alias parse parse_openssl; end
       def self.parse_rfc2253(text, template = OBJECT_TYPE_TEMPLATE)
-        new(text.scan(/((?:\\.|[^,\\])+)/).flatten.map { |x| x.strip.split("=", 2).map { |y| y.gsub(/\\(.)/, '\1') } }.reverse, template)
+        pairs = text.scan(/((?:\\.|[^,\\])+)/).flatten.map do |x|
+          x.strip.split("=", 2).map { |y| y.gsub(/\\(.)/, '\1') }
+        end
+        new(pairs.reverse, template)
       end
       def initialize(list = nil, template = OBJECT_TYPE_TEMPLATE)
         @parts_ = []
         case list
         when nil then nil
         when ::Array then list.each { |oid, value, type| add_entry(oid, value, type || template[oid] || 12) }
-        else @parts_ = ASN1.decode(list).value.flat_map { |set| set.value.map { |pair| [pair.value[0].value, pair.value[1].value.to_s.dup.force_encoding("UTF-8"), pair.value[1].tag] } }
+        else @parts_ = ASN1.decode(list).value.flat_map do |set|
+          set.value.map do |pair|
+            [pair.value[0].value, pair.value[1].value.to_s.dup.force_encoding("UTF-8"), pair.value[1].tag]
+          end
+        end
         end
       end
       def add_entry(oid, value, type = nil, **)
@@ -47,7 +57,8 @@ module OpenSSL
       def to_s(format = COMPAT)
         case format
         when RFC2253 then @parts_.reverse.map { |o, v,| "#{o}=#{Name.escape_(v)}" }.join(",")
-        when ONELINE then @parts_.map { |o, v,| "#{o} = #{v =~ /[,+"\\<>;]/ ? "\"#{v.gsub(/["\\]/) { "\\#{$&}" }}\"" : v}" }.join(", ")
+        when ONELINE
+          @parts_.map { |o, v,| "#{o} = #{v =~ /[,+"\\<>;]/ ? "\"#{v.gsub(/["\\]/) { "\\#{$&}" }}\"" : v}" }.join(", ")
         when MULTILINE then @parts_.map { |o, v,| "#{ASN1.long_of(ASN1.dotted(o)).ljust(25)} = #{v}" }.join("\n")
         else @parts_.map { |o, v,| "/#{o}=#{v}" }.join
         end
@@ -55,7 +66,11 @@ module OpenSSL
       def self.escape_(v) = v.gsub(/[,+"\\<>;]|\A[ #]| \z/) { "\\#{$&}" }
       def to_utf8 = to_s(RFC2253)
       def to_der
-        ASN1::Sequence(@parts_.map { |o, v, t| ASN1::Set([ASN1::Sequence([ASN1::ObjectId(o), ASN1.const_get(ASN1::UNIVERSAL_TAG_NAME[t]).new(v)])]) }).to_der
+        sets = @parts_.map do |o, v, t|
+          value = ASN1.const_get(ASN1::UNIVERSAL_TAG_NAME[t]).new(v)
+          ASN1::Set([ASN1::Sequence([ASN1::ObjectId(o), value])])
+        end
+        ASN1::Sequence(sets).to_der
       end
       def inspect = "#<OpenSSL::X509::Name #{to_utf8}>"
       def pretty_print(q) = q.text(inspect)
@@ -97,8 +112,14 @@ module OpenSSL
       def ==(o) = Extension === o && to_der == o.to_der
     end
 
-    USAGES = ["Digital Signature", "Non Repudiation", "Key Encipherment", "Data Encipherment", "Key Agreement", "Certificate Sign", "CRL Sign", "Encipher Only", "Decipher Only"].freeze
-    USAGE_NAMES = %w[digitalSignature nonRepudiation keyEncipherment dataEncipherment keyAgreement keyCertSign cRLSign encipherOnly decipherOnly].freeze
+    USAGES = [
+      "Digital Signature", "Non Repudiation", "Key Encipherment", "Data Encipherment",
+      "Key Agreement", "Certificate Sign", "CRL Sign", "Encipher Only", "Decipher Only"
+    ].freeze
+    USAGE_NAMES = %w[
+      digitalSignature nonRepudiation keyEncipherment dataEncipherment keyAgreement keyCertSign
+      cRLSign encipherOnly decipherOnly
+    ].freeze
     private_constant :USAGES, :USAGE_NAMES
 
     # The text of an extension's value, as OpenSSL prints it.
@@ -118,7 +139,8 @@ module OpenSSL
         when "authorityKeyIdentifier"
           v.value.filter_map { |x| x.tag == 0 ? hex(x.value) : x.tag == 2 ? "serial:#{hex(x.value)}" : nil }.join("\n")
         when "subjectAltName", "issuerAltName" then v.value.map { |x| general(x) }.join(", ")
-        when "authorityInfoAccess" then v.value.map { |x| "#{ASN1.long_of(x.value[0].oid)} - #{general(x.value[1])}" }.join("\n")
+        when "authorityInfoAccess"
+          v.value.map { |x| "#{ASN1.long_of(x.value[0].oid)} - #{general(x.value[1])}" }.join("\n")
         when "crlDistributionPoints"
           v.value.flat_map { |x| x.value[0].value[0].value.map { |y| "Full Name:\n  #{general(y)}" } }.join("\n")
         when "certificatePolicies" then v.value.map { |x| "Policy: #{x.value[0].oid}" }.join("\n")
@@ -134,7 +156,10 @@ module OpenSSL
         when 1 then "email:#{x.value}"
         when 2 then "DNS:#{x.value}"
         when 6 then "URI:#{x.value}"
-        when 7 then "IP Address:#{x.value.bytesize == 4 ? x.value.unpack("C4").join(".") : x.value.unpack("n8").map { |n| "%X" % n }.join(":")}"
+        when 7
+          four = x.value.bytesize == 4
+          address = four ? x.value.unpack("C4").join(".") : x.value.unpack("n8").map { |n| "%X" % n }.join(":")
+          "IP Address:#{address}"
         when 8 then "Registered ID:#{ASN1.dots(x.value)}"
         when 4 then "DirName:#{Name.new(x.value[0].to_der).to_s[1..]}"
         else "othername:<unsupported>"
@@ -145,7 +170,9 @@ module OpenSSL
 
     class ExtensionFactory
       attr_accessor :subject_certificate, :issuer_certificate, :subject_request, :crl, :config
-      def initialize(issuer = nil, subject = nil, request = nil, _crl = nil) = (@issuer_certificate, @subject_certificate, @subject_request = issuer, subject, request)
+      def initialize(issuer = nil, subject = nil, request = nil, _crl = nil)
+        @issuer_certificate, @subject_certificate, @subject_request = issuer, subject, request
+      end
       def create_ext(oid, value, critical = false)
         critical, value = true, value.sub(/\Acritical,\s*/, "") if value =~ /\Acritical,/
         Extension.new(oid, build_(ASN1.name_of(ASN1.dotted(oid)), value), critical)
@@ -173,16 +200,24 @@ module OpenSSL
           out.unused_bits = 7 - bits.max % 8
           out.to_der
         when "extendedKeyUsage" then ASN1::Sequence(items.map { |x| ASN1::ObjectId(x) }).to_der
-        when "subjectKeyIdentifier" then ASN1::OctetString(value == "hash" ? key_id_(@subject_certificate || @subject_request) : [value.delete(":")].pack("H*")).to_der
+        when "subjectKeyIdentifier"
+          of_hash = value == "hash"
+          id = of_hash ? key_id_(@subject_certificate || @subject_request) : [value.delete(":")].pack("H*")
+          ASN1::OctetString(id).to_der
         when "authorityKeyIdentifier"
           known = @issuer_certificate.extensions.find { |e| e.oid == "subjectKeyIdentifier" }
           id = known ? ASN1.decode(known.value_der).value : key_id_(@issuer_certificate)
           ASN1::Sequence([ASN1::ASN1Data.new(id, 0, :CONTEXT_SPECIFIC)]).to_der
         when "subjectAltName", "issuerAltName" then ASN1::Sequence(items.map { |x| general_(x) }).to_der
         when "authorityInfoAccess"
-          ASN1::Sequence(items.map { |x| m, v = x.split(";", 2); ASN1::Sequence([ASN1::ObjectId(m), general_(v)]) }).to_der
+          parts = items.map do |x|
+            m, v = x.split(";", 2)
+            ASN1::Sequence([ASN1::ObjectId(m), general_(v)])
+          end
+          ASN1::Sequence(parts).to_der
         when "crlDistributionPoints"
-          ASN1::Sequence(items.map { |x| ASN1::Sequence([ASN1::ASN1Data.new([ASN1::ASN1Data.new([general_(x)], 0, :CONTEXT_SPECIFIC)], 0, :CONTEXT_SPECIFIC)]) }).to_der
+          inside = ->(value) { ASN1::ASN1Data.new([value], 0, :CONTEXT_SPECIFIC) }
+          ASN1::Sequence(items.map { |x| ASN1::Sequence([inside.(inside.(general_(x)))]) }).to_der
         when "nsComment" then ASN1::IA5String(value).to_der
         else
           return [$'.delete(":")].pack("H*") if value =~ /\ADER:/
@@ -231,10 +266,13 @@ module OpenSSL
         false
       end
       def to_der = @der || seal_
-      def seal_ = ASN1.wrap(16, :UNIVERSAL, true, (@body || body_) + algorithm_.to_der + ASN1::BitString(@signature || "").to_der)
+      def seal_
+        ASN1.wrap(16, :UNIVERSAL, true, (@body || body_) + algorithm_.to_der + ASN1::BitString(@signature || "").to_der)
+      end
       def algorithm_
         return ASN1::Sequence([ASN1::ObjectId("RSA-SHA256"), ASN1::Null(nil)]) unless @algorithm
-        ASN1::Sequence(@algorithm.start_with?("ecdsa") ? [ASN1::ObjectId(@algorithm)] : [ASN1::ObjectId(@algorithm), ASN1::Null(nil)])
+        id = ASN1::ObjectId(@algorithm)
+        ASN1::Sequence(@algorithm.start_with?("ecdsa") ? [id] : [id, ASN1::Null(nil)])
       end
       def open_(source, error)
         text = source.respond_to?(:read) ? source.read : source
@@ -259,7 +297,9 @@ module OpenSSL
       include Signed
       LABEL, LABELS, READER = "CERTIFICATE", ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].freeze, "X509"
       attr_reader :version, :not_before, :not_after, :subject, :issuer
-      def self.load(text) = text.scan(PEM_::LINE).map { |label, body| new("-----BEGIN #{label}-----\n#{body}-----END #{label}-----\n") }
+      def self.load(text)
+        text.scan(PEM_::LINE).map { |label, body| new("-----BEGIN #{label}-----\n#{body}-----END #{label}-----\n") }
+      end
       def self.load_file(path) = load(File.binread(path))
       def initialize(source = nil)
         @version, @serial, @subject, @issuer, @extensions = 0, 0, Name.new, Name.new, []
@@ -277,7 +317,9 @@ module OpenSSL
       { version: :to_i, serial: :to_i, subject: :itself, issuer: :itself }.each do |n, m|
         define_method("#{n}=") { |v| @der = @body = nil; instance_variable_set("@#{n}", v.__send__(m)) }
       end
-      %i[not_before not_after].each { |n| define_method("#{n}=") { |v| @der = @body = nil; instance_variable_set("@#{n}", Time.at(v.to_i).utc) } }
+      %i[not_before not_after].each do |n|
+        define_method("#{n}=") { |v| @der = @body = nil; instance_variable_set("@#{n}", Time.at(v.to_i).utc) }
+      end
       def extensions = @extensions.dup
       def extensions=(list)
         @der = @body = nil
@@ -290,17 +332,27 @@ module OpenSSL
       def ocsp_uris = access_("OCSP")
       def access_(kind)
         e = find_extension("authorityInfoAccess") or return nil
-        ASN1.decode(e.value_der).value.select { |x| x.value[0].value == kind && x.value[1].tag == 6 }.map { |x| x.value[1].value }
+        ASN1.decode(e.value_der).value.select { |x| x.value[0].value == kind && x.value[1].tag == 6 }.map do |x|
+          x.value[1].value
+        end
       end
       def check_private_key(key) = public_key.public_to_der == key.public_to_der
-      def inspect = "#<OpenSSL::X509::Certificate: subject=#{@subject.inspect}, issuer=#{@issuer.inspect}, serial=#{serial.inspect}, not_before=#{@not_before.inspect}, not_after=#{@not_after.inspect}>"
-      def to_text = raise(NotImplementedError, "OpenSSL::X509::Certificate#to_text is not supported: print its parts instead")
+      def inspect
+        "#<OpenSSL::X509::Certificate: subject=#{@subject.inspect}, issuer=#{@issuer.inspect}, " \
+          "serial=#{serial.inspect}, not_before=#{@not_before.inspect}, not_after=#{@not_after.inspect}>"
+      end
+      def to_text
+        raise(NotImplementedError, "OpenSSL::X509::Certificate#to_text is not supported: print its parts instead")
+      end
       def when_(t) = t.year < 2050 ? ASN1::UTCTime(t) : ASN1::GeneralizedTime(t)
       def body_
-        raise CertificateError, "not_before, not_after and public_key must be set" unless @not_before && @not_after && @spki
+        unless @not_before && @not_after && @spki
+          raise CertificateError, "not_before, not_after and public_key must be set"
+        end
         parts = []
         parts << ASN1::ASN1Data.new([ASN1::Integer(@version)], 0, :CONTEXT_SPECIFIC) if @version > 0
-        parts.push(ASN1::Integer(@serial), algorithm_, @issuer, ASN1::Sequence([when_(@not_before), when_(@not_after)]), @subject, ASN1.decode(@spki))
+        valid = ASN1::Sequence([when_(@not_before), when_(@not_after)])
+        parts.push(ASN1::Integer(@serial), algorithm_, @issuer, valid, @subject, ASN1.decode(@spki))
         parts << ASN1::ASN1Data.new([ASN1::Sequence(@extensions)], 3, :CONTEXT_SPECIFIC) unless @extensions.empty?
         ASN1::Sequence(parts).to_der
       end
@@ -317,7 +369,8 @@ module OpenSSL
 
     class Request
       include Signed
-      LABEL, LABELS, READER = "CERTIFICATE REQUEST", ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"].freeze, "X509_REQ"
+      LABEL, READER = "CERTIFICATE REQUEST", "X509_REQ"
+      LABELS = ["CERTIFICATE REQUEST", "NEW CERTIFICATE REQUEST"].freeze
       attr_reader :version, :subject
       def initialize(source = nil)
         @version, @subject, @attributes = 0, Name.new, []
@@ -337,12 +390,19 @@ module OpenSSL
         @attributes = list.dup
       end
       def add_attribute(a) = (@attributes << a; a)
-      def body_ = ASN1::Sequence([ASN1::Integer(@version), @subject, ASN1.decode(@spki), ASN1::ASN1Data.new(@attributes, 0, :CONTEXT_SPECIFIC)]).to_der
-      def to_text = raise(NotImplementedError, "OpenSSL::X509::Request#to_text is not supported: print its parts instead")
+      def body_
+        attributes = ASN1::ASN1Data.new(@attributes, 0, :CONTEXT_SPECIFIC)
+        ASN1::Sequence([ASN1::Integer(@version), @subject, ASN1.decode(@spki), attributes]).to_der
+      end
+      def to_text
+        raise(NotImplementedError, "OpenSSL::X509::Request#to_text is not supported: print its parts instead")
+      end
     end
 
     class Store
-      def initialize = raise(NotImplementedError, "certificate chains are not verified here: OpenSSL::X509::Store is not supported")
+      def initialize
+        raise(NotImplementedError, "certificate chains are not verified here: OpenSSL::X509::Store is not supported")
+      end
     end
     class CRL
       def initialize(*) = raise(NotImplementedError, "revocation lists are not supported")

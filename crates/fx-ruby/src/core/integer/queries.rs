@@ -58,7 +58,7 @@ const METHODS: &[Native] = &[
             Some(bytes) => Ok(vm.str_enc(bytes, enc)),
             None => {
                 let n = crate::encoding::name(enc);
-                if enc == 0 {
+                if enc == 0 && code < 0x8000_0000 {
                     vm.fail(c::RANGE_ERROR, format!("invalid codepoint 0x{code:X} in {n}"))
                 } else {
                     vm.fail(c::RANGE_ERROR, format!("{code} out of char range"))
@@ -70,7 +70,7 @@ const METHODS: &[Native] = &[
         Ok(Value::fix(if a.recv.is_fix() {
             8
         } else {
-            vm.heap.big_of(a.recv).digits.len().div_ceil(2) as i64 * 8
+            (vm.heap.big_of(a.recv).bit_length() as i64 + 7) / 8
         }))
     }),
     public("zero?", 0, 0, |_, a| Ok(Value::bool(a.recv == Value::fix(0)))),
@@ -139,6 +139,15 @@ const METHODS: &[Native] = &[
                     return vm.arg_error(format!("invalid value for Float(): {t}"));
                 }
             }
+        } else if b.is_obj() && !vm.is_a(b, c::NUMERIC) {
+            let y = match vm.try_send(b, n::TO_F, &[])? {
+                Some(y) if y.is_float() => y,
+                _ => {
+                    let t = vm.type_name(b);
+                    return vm.type_error(format!("can't convert {t} into Float"));
+                }
+            };
+            vm.heap.float_of(y)
         } else {
             vm.to_f(b)?
         };

@@ -69,6 +69,11 @@ const METHODS: &[Native] = &[
         Ok(line)
     }),
     function("sleep", 0, 1, |vm, a| {
+        if vm.threaded() {
+            let args = vm.args(a);
+            let name = vm.intern("__sleep");
+            return vm.open_call(a).send(Value::class(c::THREAD), name, &args);
+        }
         let Some(v) = vm.opt(a, 0) else {
             // For ever, which here is until a time limit.
             while vm.deadline.is_some() {
@@ -120,7 +125,7 @@ const METHODS: &[Native] = &[
             ),
         )
     })
-    .also(&["set_trace_func", "trace_var", "untrace_var", "syscall", "callcc"]),
+    .also(&["set_trace_func", "syscall", "callcc"]),
 ];
 
 pub(super) fn init(vm: &mut Vm) {

@@ -8,6 +8,16 @@ use crate::object::c;
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, R, Res, Vm};
 
+/// One part of the path of a constant, which is refused as a whole.
+fn part_name(vm: &mut Vm, part: &str, path: Sym, recv: Value) -> Res<Sym> {
+    if valid_const(part) {
+        return Ok(vm.intern(part));
+    }
+    let wrong = format!("wrong constant name {}", vm.sym_str(path));
+    let e = vm.name_error(c::NAME_ERROR, &wrong, path, recv)?;
+    vm.throw(e)
+}
+
 const METHODS: &[Native] = &[
     public("const_get", 1, 2, |vm, a| {
         let v = vm.arg(a, 0);
@@ -24,16 +34,7 @@ const METHODS: &[Native] = &[
                 at = Value::class(c::OBJECT);
                 continue;
             }
-            if !valid_const(part) {
-                let e = vm.name_error(
-                    c::NAME_ERROR,
-                    &format!("wrong constant name {text}"),
-                    sym,
-                    a.recv,
-                )?;
-                return vm.throw(e);
-            }
-            let sym = vm.intern(part);
+            let sym = part_name(vm, part, sym, a.recv)?;
             let Some(id) = at.as_class() else {
                 let shown = vm.inspect_string(at)?;
                 return vm.type_error(format!("{shown} does not refer to class/module"));
@@ -59,16 +60,7 @@ const METHODS: &[Native] = &[
                 class = c::OBJECT;
                 continue;
             }
-            if !valid_const(part) {
-                let e = vm.name_error(
-                    c::NAME_ERROR,
-                    &format!("wrong constant name {text}"),
-                    sym,
-                    a.recv,
-                )?;
-                return vm.throw(e);
-            }
-            let sym = vm.intern(part);
+            let sym = part_name(vm, part, sym, a.recv)?;
             let last = text.ends_with(part) && i + 1 == text.split("::").count();
             let known = if inherit {
                 vm.mro(class).iter().any(|id| vm.classes[*id as usize].consts.contains_key(&sym))

@@ -5,7 +5,7 @@ use fx_ruby_syntax::Sym;
 use crate::heap::{Ext, MethodData};
 use crate::names as n;
 use crate::object::{Body, Cref, Vis, c};
-use crate::value::{NIL, Tag, Value};
+use crate::value::{Tag, Value};
 use crate::vm::{Args, R, Vm};
 
 impl Vm {
@@ -140,12 +140,9 @@ impl Vm {
                         args: e.args.clone(),
                         kw: e.kw,
                         size: e.size,
-                        buffer: Vec::new(),
-                        pos: 0,
-                        done: false,
-                        result: NIL,
-                        lazy: e.lazy,
+                        outside: crate::heap::Outside::default(),
                     })),
+                    Ext::Fiber(_) => return self.type_error("allocator undefined for Fiber"),
                 };
                 let ivars = self.heap.obj(v).ivars.clone();
                 let copy = self.heap.object(real, ext);

@@ -200,7 +200,7 @@ pub(crate) fn init(vm: &mut Vm) {
         |vm, a| {
             let i = vm.arg(a, 0);
             let total = vm.bytes(a.recv).len();
-            let (from, len) = if i.is_range() {
+            let (from, len) = if i.is_range() && a.argc == 1 {
                 match range_bounds(vm, i, total)? {
                     Some(b) => b,
                     None => return Ok(NIL),

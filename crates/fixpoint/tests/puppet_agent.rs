@@ -1,0 +1,208 @@
+//! `puppet agent` against `fixpoint serve`: from nothing to a converged machine, over loopback.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test looks at the machine from outside"
+)]
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+/// A server that ends with the test.
+struct Server {
+    child: Child,
+    port: u16,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+struct Site {
+    dir: tempfile::TempDir,
+}
+
+impl Site {
+    fn new() -> Site {
+        let site = Site { dir: tempfile::tempdir().unwrap() };
+        let module = "code/environments/production/modules/m";
+        site.put(&format!("{module}/files/plain"), "from the server\n");
+        site.put(&format!("{module}/files/tree/a"), "a\n");
+        site.put(&format!("{module}/files/tree/sub/b"), "b\n");
+        site.put(&format!("{module}/facts.d/outer.txt"), "outer=file\n");
+        site.put(
+            &format!("{module}/lib/facter/inner.rb"),
+            "Facter.add(:inner) { setcode { 'ruby' } }\n",
+        );
+        site.put(
+            &format!("{module}/lib/puppet/type/thing.rb"),
+            "Puppet::Type.newtype(:thing) do\n  newparam(:name, namevar: true)\n  newproperty(:state) { }\nend\n",
+        );
+        let provider = format!(
+            "Puppet::Type.type(:thing).provide(:ruby) do\n  def at = \"{}/#{{resource[:name]}}\"\n  def state = File.exist?(at) ? File.read(at) : 'none'\n  def state=(v)\n    File.write(at, v)\n  end\nend\n",
+            site.path("out").display()
+        );
+        site.put(&format!("{module}/lib/puppet/provider/thing/ruby.rb"), &provider);
+        fs::create_dir_all(site.path("out")).unwrap();
+        site
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn manifest(&self, text: &str) {
+        let out = self.path("out").display().to_string();
+        self.put("code/environments/production/manifests/site.pp", &text.replace("OUT", &out));
+    }
+
+    fn serve(&self, more: &[&str]) -> Server {
+        let set = |name: &str, value: &Path| format!("--set={name}={}", value.display());
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .arg(set("confdir", &self.path("server")))
+            .arg(set("vardir", &self.path("server/var")))
+            .arg(set("ssldir", &self.path("server/ssl")))
+            .arg(set("cadir", &self.path("server/ca")))
+            .arg(set("codedir", &self.path("code")))
+            .args(["--set=certname=localhost", "--set=dns_alt_names=localhost"])
+            .arg("--set=keylength=2048")
+            .args(more)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let port = line.trim().rsplit(':').next().unwrap().parse().unwrap();
+        Server { child, port }
+    }
+
+    fn agent(&self, port: u16, more: &[&str]) -> Output {
+        let set = |name: &str, value: &Path| format!("--{name}={}", value.display());
+        Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+            .args(["puppet", "agent", "--certname=n1", "--server=localhost", "--key_type=ec"])
+            .args([format!("--serverport={port}"), format!("--ca_port={port}")])
+            .arg(set("confdir", &self.path("agent/conf")))
+            .arg(set("vardir", &self.path("agent/var")))
+            .arg(set("ssldir", &self.path("agent/ssl")))
+            .arg(set("publicdir", &self.path("agent/public")))
+            .args(more)
+            .output()
+            .unwrap()
+    }
+}
+
+#[track_caller]
+fn ended(output: &Output, code: i32, lines: &[&str]) {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned()
+        + &String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    for line in lines {
+        assert!(text.contains(line), "{line} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn an_agent_comes_from_nothing_to_what_its_catalog_says() {
+    let site = Site::new();
+    site.manifest(
+        "file { 'OUT/plain': source => 'puppet:///modules/m/plain' }\n\
+         file { 'OUT/tree': ensure => directory, recurse => true, source => 'puppet:///modules/m/tree' }\n\
+         file { 'OUT/facts': content => \"${facts['inner']} ${facts['outer']} ${trusted['certname']}\" }\n\
+         file { 'OUT/secret': content => Sensitive('canary-of-the-agent') }\n\
+         file { 'OUT/later': content => Deferred('sprintf', ['%s!', 'later']) }\n\
+         thing { 'thing': state => 'up' }\n",
+    );
+    let server = site.serve(&["--set=autosign=true"]);
+    let first = site.agent(server.port, &["-t"]);
+    ended(
+        &first,
+        2,
+        &[
+            "Info: Creating a new EC SSL key for n1",
+            "Info: Downloaded certificate for n1 from https://localhost:",
+            "Info: Retrieving plugin\n",
+            "/lib/facter/inner.rb]/ensure: defined content as '{sha256}",
+            "Info: Caching catalog for n1",
+            "Thing[thing]/state: state changed 'none' to 'up'",
+        ],
+    );
+    let out = |name: &str| fs::read_to_string(site.path("out").join(name)).unwrap();
+    assert_eq!(out("plain"), "from the server\n");
+    assert_eq!((out("tree/a"), out("tree/sub/b")), ("a\n".into(), "b\n".into()));
+    assert_eq!(out("facts"), "ruby file n1");
+    assert_eq!((out("later"), out("thing")), ("later!".into(), "up".into()));
+    assert!(!String::from_utf8_lossy(&first.stdout).contains("canary-of-the-agent"));
+    ended(&site.agent(server.port, &["-t"]), 0, &["Notice: Applied catalog in"]);
+    let summary = fs::read_to_string(site.path("agent/public/last_run_summary.yaml")).unwrap();
+    assert!(summary.contains("run_mode: agent"), "{summary}");
+
+    // A change is shown and not made, then made.
+    fs::write(site.path("out/plain"), "tampered\n").unwrap();
+    ended(&site.agent(server.port, &["-t", "--noop"]), 0, &["(noop)"]);
+    assert_eq!(out("plain"), "tampered\n");
+    ended(&site.agent(server.port, &["-t"]), 2, &["content: content changed '{sha256}"]);
+    assert_eq!(out("plain"), "from the server\n");
+
+    // An environment that the server does not have leads back to the one it has.
+    let other = site.agent(server.port, &["-t", "--environment=nosuch"]);
+    ended(
+        &other,
+        0,
+        &[
+            "Environment 'nosuch' not found on server, skipping initial pluginsync.",
+            "doesn't match server specified environment 'production', restarting agent run",
+        ],
+    );
+
+    // Without its server it goes on with the last catalog, if it may.
+    let port = server.port;
+    drop(server);
+    let refused = site.agent(port, &["-t"]);
+    ended(&refused, 1, &["Could not retrieve catalog; skipping run"]);
+    fs::remove_file(site.path("out/later")).unwrap();
+    let cached = site.agent(port, &["--onetime", "--no-daemonize"]);
+    ended(&cached, 0, &["Using cached catalog from environment 'production'"]);
+    assert_eq!(out("later"), "later!");
+}
+
+#[test]
+fn a_certificate_that_is_not_signed_ends_a_single_run() {
+    let site = Site::new();
+    site.manifest("notify { 'x': }\n");
+    let server = site.serve(&[]);
+    let output = site.agent(server.port, &["-t"]);
+    ended(
+        &output,
+        1,
+        &[
+            "Info: Certificate for n1 has not been signed yet\n",
+            "you might still need to sign this agent's certificate (n1).\n",
+            "Exiting now because the waitforcert setting is set to 0.\n",
+        ],
+    );
+    assert!(!site.path("agent/ssl/certs/n1.pem").exists());
+}
+
+#[test]
+fn an_agent_that_is_disabled_says_why() {
+    let site = Site::new();
+    ended(&site.agent(9, &["--disable", "not today"]), 0, &[]);
+    ended(&site.agent(9, &["--disable", "another reason"]), 0, &[]);
+    let output = site.agent(9, &["-t"]);
+    ended(&output, 1, &["administratively disabled (Reason: 'not today');\n"]);
+    ended(&site.agent(9, &["--enable"]), 0, &[]);
+    ended(&site.agent(9, &["-t"]), 1, &["Error: No more routes to ca"]);
+}

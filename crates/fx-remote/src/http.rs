@@ -1,0 +1,218 @@
+//! One request and its answer, over connections that are kept for the next one.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustls::CertificateError;
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{Connector, TcpConnector};
+
+use crate::tls::{Identity, Secured, Trust, config};
+
+/// A body that is larger than this is not taken.
+const MOST_BYTES: u64 = 4 << 30;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NetError {
+    #[error("connection refused")]
+    Refused,
+    #[error("{0}")]
+    Connect(String),
+    #[error("the name of the host is not known")]
+    Name,
+    #[error("the server's certificate is not trusted: {0}")]
+    Certificate(CertificateProblem),
+    #[error("{0}")]
+    Tls(String),
+    #[error("no answer in time")]
+    Time,
+    #[error("{0}")]
+    Other(String),
+}
+
+/// What is wrong with the certificate of a server.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CertificateProblem {
+    /// Names that it is made for.
+    #[error("it is made for {}", .0.join(", "))]
+    Host(Vec<String>),
+    #[error("it is revoked")]
+    Revoked,
+    #[error("it is expired")]
+    Expired,
+    #[error("it is not valid yet")]
+    NotYet,
+    #[error("its authority is not known")]
+    Authority,
+    #[error("{0}")]
+    Other(String),
+}
+
+/// How long is waited.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    pub connect: Duration,
+    pub read: Duration,
+}
+
+impl Default for Timeouts {
+    /// Those of Puppet's agent.
+    fn default() -> Timeouts {
+        Timeouts { connect: Duration::from_mins(2), read: Duration::from_mins(10) }
+    }
+}
+
+/// What a request carries.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a> {
+    pub kind: &'a str,
+    pub bytes: &'a [u8],
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+}
+
+/// Speaks to servers as one identity.
+#[derive(Clone, Debug)]
+pub struct Client {
+    agent: ureq::Agent,
+    headers: Vec<(String, String)>,
+}
+
+impl Client {
+    /// A client that sends these headers with each request.
+    pub fn new(
+        trust: &Trust,
+        identity: Option<&Identity>,
+        headers: Vec<(String, String)>,
+        timeouts: Timeouts,
+    ) -> Result<Client, NetError> {
+        let tls = config(trust, identity).map_err(NetError::Tls)?;
+        let settings = ureq::config::Config::builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(timeouts.connect))
+            .timeout_recv_response(Some(timeouts.read))
+            .timeout_per_read(Some(timeouts.read))
+            // A server may close a connection that is idle longer.
+            .max_idle_age(Duration::from_secs(4))
+            .proxy(None)
+            .build();
+        let connector = ().chain(TcpConnector::default()).chain(Secured(Arc::new(tls)));
+        let agent = ureq::Agent::with_parts(settings, connector, DefaultResolver::default());
+        Ok(Client { agent, headers })
+    }
+
+    /// Sends a request; how long it took until it failed otherwise.
+    pub fn send(
+        &self,
+        method: &str,
+        url: &str,
+        accept: &str,
+        more: &[(&str, &str)],
+        content: Option<Content<'_>>,
+    ) -> Result<Answer, (NetError, Duration)> {
+        let began = Instant::now();
+        self.exchange(method, url, accept, more, content)
+            .map_err(|error| (reason(error), began.elapsed()))
+    }
+
+    fn exchange(
+        &self,
+        method: &str,
+        url: &str,
+        accept: &str,
+        more: &[(&str, &str)],
+        content: Option<Content<'_>>,
+    ) -> Result<Answer, ureq::Error> {
+        let mut request = ureq::http::Request::builder().method(method).uri(url);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        request = request.header("Accept", accept);
+        for (name, value) in more {
+            request = request.header(*name, *value);
+        }
+        let answer = match content {
+            Some(Content { kind, bytes }) => {
+                let request = request.header("Content-Type", kind).body(bytes)?;
+                self.agent.run(request)?
+            }
+            None => self.agent.run(request.body(())?)?,
+        };
+        let (head, mut body) = answer.into_parts();
+        let headers = head.headers.iter().map(|(name, value)| {
+            (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+        });
+        let mut bytes = Vec::new();
+        body.as_reader().take(MOST_BYTES).read_to_end(&mut bytes)?;
+        Ok(Answer { status: head.status.as_u16(), headers: headers.collect(), body: bytes })
+    }
+}
+
+/// The kind of failure behind an error of the HTTP client.
+fn reason(error: ureq::Error) -> NetError {
+    match error {
+        ureq::Error::HostNotFound => NetError::Name,
+        ureq::Error::Timeout(_) => NetError::Time,
+        ureq::Error::Rustls(error) => of_tls(&error),
+        ureq::Error::Io(error) => {
+            if let Some(tls) = error.get_ref().and_then(|inner| inner.downcast_ref()) {
+                return of_tls(tls);
+            }
+            if error.kind() == std::io::ErrorKind::ConnectionRefused {
+                return NetError::Refused;
+            }
+            NetError::Connect(error.to_string())
+        }
+        other => NetError::Other(other.to_string()),
+    }
+}
+
+fn of_tls(error: &rustls::Error) -> NetError {
+    let rustls::Error::InvalidCertificate(problem) = error else {
+        return NetError::Tls(error.to_string());
+    };
+    NetError::Certificate(match problem {
+        CertificateError::NotValidForName => CertificateProblem::Host(Vec::new()),
+        CertificateError::NotValidForNameContext { presented, .. } => {
+            CertificateProblem::Host(presented.iter().map(|name| shown(name)).collect())
+        }
+        CertificateError::Revoked => CertificateProblem::Revoked,
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            CertificateProblem::Expired
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            CertificateProblem::NotYet
+        }
+        CertificateError::UnknownIssuer => CertificateProblem::Authority,
+        other => CertificateProblem::Other(other.to_string()),
+    })
+}
+
+/// `DNS:puppet` of `DnsName("puppet")`, as the original lists it.
+fn shown(name: &str) -> String {
+    let bare = name.split_once('(').map_or(name, |(_, rest)| rest.trim_end_matches(')'));
+    format!("DNS:{}", bare.trim_matches('"'))
+}

@@ -1,0 +1,11 @@
+//! The agents' side of the network: blocking clients that speak to servers. What is sent and what
+//! comes back is formed in `fx-wire`.
+
+#![forbid(unsafe_code)]
+
+mod http;
+pub mod puppet;
+mod tls;
+
+pub use http::{Answer, Client, Content, NetError, Timeouts};
+pub use tls::{Identity, Trust};
