@@ -32,10 +32,11 @@ turn() { # DIRECTORY, program and its first arguments
     done
     while read -r line; do
         echo "== $line"
-        "$@" ca $line --config "$d/puppet.conf" 2>&1
+        "$@" ca $line --config "$d/puppet.conf" 2> "$d/err"
         echo "code $?"
+        cat "$d/err"
     done << 'END' | sed -E "s#$d#D#g; s/([0-9A-F]{2}:){31}[0-9A-F]{2}/PRINT/g; s/localhost:[0-9]+/localhost:PORT/g; \
-        s/([0-9A-F]{2}:){19}[0-9A-F]{2}/PRINT/g; s/20[0-9-]{8}T[0-9:]{8}UTC/TIME/g; /^Usage/,/^code/{/^code/!d}"
+        s/([0-9A-F]{2}:){19}[0-9A-F]{2}/PRINT/g; s/20[0-9-]{8}T[0-9:]{8}UTC/TIME/g; /^Usage/,/^==/{/^==/!d}"
 list
 list --all
 list --certname a,nobody
@@ -85,7 +86,8 @@ offline() { # DIRECTORY, program and its first arguments
     echo
     sed -E 's/20[0-9-]{8}T[0-9:]{8}UTC/TIME/g' "$d/puppetserver/ca/inventory.txt"
     openssl verify -CAfile "$d/ssl/certs/ca.pem" "$d/ssl/certs/localhost.pem" | sed "s#$d#D#g"
-    openssl x509 -in "$d/ssl/certs/localhost.pem" -noout -ext subjectAltName,keyUsage,extendedKeyUsage,basicConstraints
+    openssl x509 -in "$d/ssl/certs/localhost.pem" -noout -ext subjectAltName,keyUsage,extendedKeyUsage,basicConstraints |
+        sed 's/DNS:puppet, DNS:localhost/DNS:localhost, DNS:puppet/'
 }
 offline "$D/setup-original" "$original" > "$D/setup-original.out"
 offline "$D/setup-ours" "$fixpoint" puppetserver > "$D/setup-ours.out"

@@ -8,17 +8,23 @@ use crate::personas::puppet::settings::Settings;
 use crate::serve::{self, Paths};
 
 /// What stands in the way of a new authority.
-fn existing(options: &Options, paths: &Paths) -> Option<Vec<String>> {
+fn existing(options: &Options, paths: &Paths, certname: &str) -> Option<Vec<String>> {
+    let beside = |name: &str| paths.dir.join(name);
     let files = [
-        &paths.chain,
-        &paths.list,
-        &paths.key,
-        &paths.public,
-        &paths.serial,
-        &paths.inventory,
-        &paths.host_certificate,
-        &paths.local_chain,
-        &paths.local_list,
+        paths.chain.clone(),
+        paths.list.clone(),
+        beside("infra_crl.pem"),
+        paths.host_certificate.clone(),
+        paths.local_chain.clone(),
+        paths.local_list.clone(),
+        paths.public.clone(),
+        paths.inventory.clone(),
+        beside("infra_inventory.txt"),
+        beside("infra_serials"),
+        paths.serial.clone(),
+        paths.signed.join(format!("{certname}.pem")),
+        beside("root_key.pem"),
+        paths.key.clone(),
     ];
     let there = files.iter().filter(|path| serve::exists(&options.host, path));
     let mut lines: Vec<String> =
@@ -48,7 +54,7 @@ pub(super) fn setup(options: &Options) -> u8 {
     };
     let certname = settings.get("certname");
     let paths = Paths::of(&settings, &certname);
-    if let Some(lines) = existing(options, &paths) {
+    if let Some(lines) = existing(options, &paths, &certname) {
         return errors(&lines);
     }
     let made = serve::create(&options.host, &settings, &certname)
@@ -74,7 +80,7 @@ pub(super) fn import(options: &Options) -> u8 {
     };
     let certname = settings.get("certname");
     let paths = Paths::of(&settings, &certname);
-    if let Some(lines) = existing(options, &paths) {
+    if let Some(lines) = existing(options, &paths, &certname) {
         return errors(&lines);
     }
     let made = take(options, &paths)
@@ -152,5 +158,5 @@ fn first_certificate(
     let (from, until) = certificate.validity();
     let line = format!("0x0001 {} {} /CN={certname}\n", time(from), time(until));
     serve::put(host, &paths.inventory, &line, 0o644)?;
-    serve::put(host, &paths.serial, "002", 0o644)
+    serve::put(host, &paths.serial, "002\n", 0o644)
 }

@@ -1,7 +1,5 @@
 //! Actions on a running server.
 
-use std::fmt::Write as _;
-
 use fx_host::{Edits, Response};
 use fx_wire::x509::{Request as Csr, RequestOptions};
 use serde_json::{Map, Value, json};
@@ -131,7 +129,7 @@ fn show(groups: &[(&str, Vec<Value>)], missing: &[Value]) {
             let names = one["subject_alt_names"].as_array().cloned().unwrap_or_default();
             if !names.is_empty() {
                 let names: Vec<String> = names.iter().map(Value::to_string).collect();
-                let _ = write!(line, "\talt names: [{}]", names.join(", "));
+                line += &format!("\talt names: [{}]", names.join(", "));
             }
             let rights = one["authorization_extensions"].as_object().cloned().unwrap_or_default();
             if !rights.is_empty() {
@@ -139,16 +137,16 @@ fn show(groups: &[(&str, Vec<Value>)], missing: &[Value]) {
                     .iter()
                     .map(|(name, value)| format!("{name}: {}", value.as_str().unwrap_or_default()))
                     .collect();
-                let _ = write!(line, "\tauthorization extensions: [{}]", rights.join(", "));
+                line += &format!("\tauthorization extensions: [{}]", rights.join(", "));
             }
             inform(&line);
         }
     }
     if !missing.is_empty() {
         inform("Missing Certificates:");
-        for name in missing {
-            inform(&format!("    {}", name.as_str().unwrap_or_default()));
-        }
+        missing
+            .iter()
+            .for_each(|name| inform(&format!("    {}", name.as_str().unwrap_or_default())));
     }
 }
 
