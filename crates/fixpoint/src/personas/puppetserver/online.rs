@@ -1,5 +1,7 @@
 //! Actions on a running server.
 
+use std::fmt::Write as _;
+
 use fx_host::{Edits, Response};
 use fx_wire::x509::{Request as Csr, RequestOptions};
 use serde_json::{Map, Value, json};
@@ -129,7 +131,7 @@ fn show(groups: &[(&str, Vec<Value>)], missing: &[Value]) {
             let names = one["subject_alt_names"].as_array().cloned().unwrap_or_default();
             if !names.is_empty() {
                 let names: Vec<String> = names.iter().map(Value::to_string).collect();
-                line += &format!("\talt names: [{}]", names.join(", "));
+                let _ = write!(line, "\talt names: [{}]", names.join(", "));
             }
             let rights = one["authorization_extensions"].as_object().cloned().unwrap_or_default();
             if !rights.is_empty() {
@@ -137,16 +139,16 @@ fn show(groups: &[(&str, Vec<Value>)], missing: &[Value]) {
                     .iter()
                     .map(|(name, value)| format!("{name}: {}", value.as_str().unwrap_or_default()))
                     .collect();
-                line += &format!("\tauthorization extensions: [{}]", rights.join(", "));
+                let _ = write!(line, "\tauthorization extensions: [{}]", rights.join(", "));
             }
             inform(&line);
         }
     }
     if !missing.is_empty() {
         inform("Missing Certificates:");
-        missing
-            .iter()
-            .for_each(|name| inform(&format!("    {}", name.as_str().unwrap_or_default())));
+        for name in missing {
+            inform(&format!("    {}", name.as_str().unwrap_or_default()));
+        }
     }
 }
 
