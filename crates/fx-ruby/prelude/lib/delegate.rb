@@ -63,7 +63,16 @@ class Delegator < BasicObject
   def then = yield(self)
   def itself = self
   def instance_variables = ::Kernel.instance_method(:instance_variables).bind_call(self)
-  def marshal_dump = [[], __getobj__]
+  def marshal_dump
+    own = instance_variables.reject { |name| name.start_with?("@delegate_") }
+    [:__v2__, own, own.map { |name| instance_variable_get(name) }, __getobj__]
+  end
+  def marshal_load(parts)
+    mark, names, values, target = parts
+    return __setobj__(parts) unless :__v2__ == mark
+    names.zip(values) { |name, value| instance_variable_set(name, value) }
+    __setobj__(target)
+  end
 end
 class SimpleDelegator < Delegator
   def __getobj__

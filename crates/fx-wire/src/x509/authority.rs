@@ -65,8 +65,11 @@ impl Authority {
 
     /// A new authority that signs itself, valid from a day before `now`.
     pub fn root(key: Key, name: &str, serial: u64, now: u64, lifetime: u64) -> Result<Authority> {
-        let profile =
-            CaProfile { subject: common_name(name)?, issuer: common_name(name)?, above: None };
+        let profile = Profile {
+            subject: common_name(name)?,
+            issuer: common_name(name)?,
+            of: Use::Authority { above: None },
+        };
         let certificate = issue(&key, profile, &number(serial), now, lifetime, key.public())?;
         Authority::new(key, certificate)
     }
@@ -81,8 +84,11 @@ impl Authority {
         lifetime: u64,
     ) -> Result<Authority> {
         let above = Above::of(&self.certificate)?;
-        let profile =
-            CaProfile { subject: common_name(name)?, issuer: self.name(), above: Some(above) };
+        let profile = Profile {
+            subject: common_name(name)?,
+            issuer: self.name(),
+            of: Use::Authority { above: Some(above) },
+        };
         let certificate = issue(&self.key, profile, &number(serial), now, lifetime, key.public())?;
         Authority::new(key, certificate)
     }
@@ -101,13 +107,12 @@ impl Authority {
 
     /// Signs a certificate for a node, valid from a day before `now`.
     pub fn sign(&self, wanted: &Wanted<'_>, now: u64) -> Result<Certificate> {
-        let profile = NodeProfile {
-            subject: common_name(wanted.name)?,
-            issuer: self.name(),
+        let of = Use::Node {
             above: Above::of(&self.certificate)?,
             alt_names: alt_names(&with_own(wanted.name, &wanted.alt_names))?,
             extensions: wanted.extensions.iter().map(text_extension).collect::<Result<_>>()?,
         };
+        let profile = Profile { subject: common_name(wanted.name)?, issuer: self.name(), of };
         issue(&self.key, profile, &wanted.serial, now, wanted.lifetime, &wanted.public_key)
     }
 
@@ -239,14 +244,27 @@ fn comment() -> der::Result<Part> {
     part("2.16.840.1.113730.1.13", false, text)
 }
 
-/// The certificate of an authority.
-struct CaProfile {
-    subject: Name,
-    issuer: Name,
-    above: Option<Above>,
+/// What a certificate says besides its names.
+enum Use {
+    /// It signs others.
+    Authority {
+        above: Option<Above>,
+    },
+    Node {
+        above: Above,
+        alt_names: Part,
+        extensions: Vec<Part>,
+    },
 }
 
-impl BuilderProfile for CaProfile {
+/// A certificate to be made.
+struct Profile {
+    subject: Name,
+    issuer: Name,
+    of: Use,
+}
+
+impl BuilderProfile for Profile {
     fn get_issuer(&self, _: &Name) -> Name {
         self.issuer.clone()
     }
@@ -261,62 +279,38 @@ impl BuilderProfile for CaProfile {
         _: SubjectPublicKeyInfoRef<'_>,
         _: &TbsCertificate,
     ) -> x509_cert::builder::Result<Vec<Part>> {
-        let mut parts = vec![
-            // CA:TRUE
-            part("2.5.29.19", true, vec![SEQUENCE, 3, 1, 1, 0xff])?,
-            // keyCertSign and cRLSign
-            part("2.5.29.15", true, vec![3, 2, 1, 0x06])?,
-            subject_key(key)?,
-            comment()?,
-        ];
-        if let Some(above) = &self.above {
-            parts.push(above.extension()?);
+        let mut parts;
+        match &self.of {
+            Use::Authority { above } => {
+                parts = vec![
+                    // CA:TRUE
+                    part("2.5.29.19", true, vec![SEQUENCE, 3, 1, 1, 0xff])?,
+                    // keyCertSign and cRLSign
+                    part("2.5.29.15", true, vec![3, 2, 1, 0x06])?,
+                    subject_key(key)?,
+                    comment()?,
+                ];
+                if let Some(above) = above {
+                    parts.push(above.extension()?);
+                }
+            }
+            Use::Node { above, alt_names, extensions } => {
+                // serverAuth and clientAuth
+                let uses = [6, 8, 0x2b, 6, 1, 5, 5, 7, 3, 1, 6, 8, 0x2b, 6, 1, 5, 5, 7, 3, 2];
+                parts = vec![
+                    comment()?,
+                    above.extension()?,
+                    // CA:FALSE
+                    part("2.5.29.19", true, vec![SEQUENCE, 0])?,
+                    part("2.5.29.37", true, [&[SEQUENCE, 20], &uses[..]].concat())?,
+                    // digitalSignature and keyEncipherment
+                    part("2.5.29.15", true, vec![3, 2, 5, 0xa0])?,
+                    subject_key(key)?,
+                    alt_names.clone(),
+                ];
+                parts.extend(extensions.iter().cloned());
+            }
         }
-        Ok(parts)
-    }
-}
-
-/// The certificate of a node.
-struct NodeProfile {
-    subject: Name,
-    issuer: Name,
-    above: Above,
-    alt_names: Part,
-    extensions: Vec<Part>,
-}
-
-impl BuilderProfile for NodeProfile {
-    fn get_issuer(&self, _: &Name) -> Name {
-        self.issuer.clone()
-    }
-
-    fn get_subject(&self) -> Name {
-        self.subject.clone()
-    }
-
-    fn build_extensions(
-        &self,
-        key: SubjectPublicKeyInfoRef<'_>,
-        _: SubjectPublicKeyInfoRef<'_>,
-        _: &TbsCertificate,
-    ) -> x509_cert::builder::Result<Vec<Part>> {
-        let mut parts = vec![
-            comment()?,
-            self.above.extension()?,
-            // CA:FALSE
-            part("2.5.29.19", true, vec![SEQUENCE, 0])?,
-            // serverAuth and clientAuth
-            part(
-                "2.5.29.37",
-                true,
-                vec![0x30, 20, 6, 8, 0x2b, 6, 1, 5, 5, 7, 3, 1, 6, 8, 0x2b, 6, 1, 5, 5, 7, 3, 2],
-            )?,
-            // digitalSignature and keyEncipherment
-            part("2.5.29.15", true, vec![3, 2, 5, 0xa0])?,
-            subject_key(key)?,
-            self.alt_names.clone(),
-        ];
-        parts.extend(self.extensions.iter().cloned());
         Ok(parts)
     }
 }
