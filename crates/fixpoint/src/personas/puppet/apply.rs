@@ -102,7 +102,8 @@ pub(super) fn run(args: &[String]) -> u8 {
         let run = machine.run();
         host.on_command(Rc::new(move |spec| {
             let text = command_line(spec);
-            run.ledger.message(Level::Debug, &text, &fx_source::Origin::default());
+            let shown = run.ledger.secrets().shown(&text);
+            run.ledger.message(Level::Debug, &shown, &fx_source::Origin::default());
         }));
     }
     let summary = fx_puppet_apply::run(&machine, &request);
