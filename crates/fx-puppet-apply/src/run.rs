@@ -17,7 +17,7 @@ use crate::transaction::Transaction;
 use crate::wording::Message;
 use crate::{
     Request, Summary, attributes, autorequire, backup, engine_resource, files, generate, keys,
-    order, own_files, state, status,
+    order, own_files, secrets, state, status,
 };
 
 /// Compiles and applies.
@@ -124,6 +124,9 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
     }
     warn_of_parameters(compiled, &catalog);
     let debugs = request.level == Some(Level::Debug);
+    if debugs {
+        learn_secrets(run, &catalog);
+    }
     if debugs && !request.alone {
         debug::show(run, Detail::DefaultSchedules);
     }
@@ -319,6 +322,17 @@ fn make_all(compiled: &Compiled, defers: bool) -> Result<BTreeMap<usize, Made>, 
         compiled.rename(at, name);
     }
     Ok(made)
+}
+
+/// Lets the log know the values that are marked as secret: commands are logged with their words.
+fn learn_secrets(run: Run<'_>, catalog: &Catalog) {
+    for resource in &catalog.resources {
+        for (name, given) in &resource.attributes {
+            if secrets::is_marked(resource, name) {
+                fx_puppet::learn_secret(run, &given.value);
+            }
+        }
+    }
 }
 
 /// Warns of parameters of files that do nothing, or that the original gives up.

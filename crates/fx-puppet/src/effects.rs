@@ -68,7 +68,7 @@ pub(crate) fn recorder(
 }
 
 /// Hides the texts of a secret that policy took out of its cover, in whatever is recorded.
-pub(crate) fn learn(run: Run<'_>, value: &Value) {
+pub fn learn(run: Run<'_>, value: &Value) {
     match value {
         Value::String(text) => run.ledger.secrets().learn(text),
         Value::Sensitive(inner) => learn(run, inner),

@@ -45,6 +45,7 @@ pub use classifier::{Classification, classify};
 pub use compile::{Attribute, Attributes, Catalog, Resource, Settings, Tags};
 pub use compiled::{Backup, Compiled, FileServer, Served, ServedKind, TreeWish};
 pub use custom_facts::{external_fact_folders, more_facts};
+pub use effects::learn as learn_secret;
 pub use eval::{local_time, strftime_of as strftime};
 pub use inspect::{Found, inspect};
 pub use lint::lint;
