@@ -10,8 +10,8 @@ use ureq::unversioned::transport::{Connector, TcpConnector};
 
 use crate::tls::{Identity, Secured, Trust, config};
 
-/// A body that is larger than this is not taken.
-const MOST_BYTES: u64 = 4 << 30;
+/// A body that is larger than this is refused: it is held in memory.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -112,6 +112,8 @@ impl Client {
         let tls = config(trust, identity).map_err(NetError::Tls)?;
         let settings = ureq::config::Config::builder()
             .http_status_as_error(false)
+            // No redirect leads out of TLS.
+            .https_only(true)
             .timeout_connect(Some(timeouts.connect))
             .timeout_recv_response(Some(timeouts.read))
             .timeout_per_read(Some(timeouts.read))
@@ -166,7 +168,10 @@ impl Client {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
         let mut bytes = Vec::new();
-        body.as_reader().take(MOST_BYTES).read_to_end(&mut bytes)?;
+        body.as_reader().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(ureq::Error::BodyExceedsLimit(MOST_BYTES));
+        }
         Ok(Answer { status: head.status.as_u16(), headers: headers.collect(), body: bytes })
     }
 }
