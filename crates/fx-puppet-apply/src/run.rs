@@ -209,15 +209,15 @@ fn finish<'a>(
     if let Some(file) = transaction.state.new_file() {
         transaction.log(Level::Info, &Message::CreatingStateFile(file.to_owned()));
     }
-    let (writing, tells) = (run.look().monotonic(), transaction.debugs && request.vardir.is_some());
-    if tells {
+    let (writing, logs) = (run.look().monotonic(), transaction.debugs && request.vardir.is_some());
+    if logs {
         transaction.log(Level::Debug, &Message::Detail(Detail::StoringState));
     }
     if let Err(error) = run.own_state(|act| transaction.state.write(act, run.ledger.secrets())) {
         let text = format!("Could not write state: {error}");
         run.ledger.message(Level::Error, &text, &Origin::default());
     }
-    if tells {
+    if logs {
         let stored = Detail::StoredState(seconds_since(run, writing));
         transaction.log(Level::Debug, &Message::Detail(stored));
     }

@@ -105,7 +105,7 @@ pub fn value(given: &Given, name: &str) -> Option<Value> {
 }
 
 /// Seconds of `30`, `30m`, `2h`, `5y`.
-fn seconds(text: &str) -> Option<i64> {
+pub fn seconds(text: &str) -> Option<i64> {
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let number: i64 = text[..split].parse().ok()?;
     let unit = match &text[split..] {

@@ -100,9 +100,9 @@ impl Signing {
         lifetime: Option<u64>,
         now: u64,
     ) -> Result<(), String> {
-        let told = |error: fx_wire::x509::Error| error.to_string();
-        let extensions = request.extensions().map_err(told)?;
-        let alt_names = request.alt_names().map_err(told)?;
+        let in_words = |error: fx_wire::x509::Error| error.to_string();
+        let extensions = request.extensions().map_err(in_words)?;
+        let alt_names = request.alt_names().map_err(in_words)?;
         let serial = fleet.take_serial().map_err(|error| error.to_string())?;
         let wanted = Wanted {
             name,
@@ -112,7 +112,7 @@ impl Signing {
             extensions,
             lifetime: lifetime.unwrap_or(self.options.lifetime),
         };
-        let certificate = self.authority.sign(&wanted, now).map_err(told)?;
+        let certificate = self.authority.sign(&wanted, now).map_err(in_words)?;
         let renews = self.options.allow_duplicates;
         fleet.issue(&issued(&certificate), renews).map_err(|error| error.to_string())
     }
@@ -125,18 +125,18 @@ impl Signing {
         lifetime: u64,
         now: u64,
     ) -> Result<Certificate, String> {
-        let told = |error: fx_wire::x509::Error| error.to_string();
+        let in_words = |error: fx_wire::x509::Error| error.to_string();
         let name = old.name().unwrap_or_default();
         let serial = fleet.take_serial().map_err(|error| error.to_string())?;
         let wanted = Wanted {
             name: &name,
             public_key: old.public_key(),
             serial: serial_bytes(&format!("{serial:X}")),
-            alt_names: old.alt_names().map_err(told)?,
+            alt_names: old.alt_names().map_err(in_words)?,
             extensions: old.extensions(),
             lifetime,
         };
-        let certificate = self.authority.sign(&wanted, now).map_err(told)?;
+        let certificate = self.authority.sign(&wanted, now).map_err(in_words)?;
         fleet.issue(&issued(&certificate), true).map_err(|error| error.to_string())?;
         Ok(certificate)
     }

@@ -106,7 +106,7 @@ async fn accept(
     let (ending, _) = tokio::sync::watch::channel(false);
     tokio::spawn(refresh(Arc::clone(&server)));
     while !stop.load(Ordering::Relaxed) {
-        // The flag is set by a signal, which wakes nobody.
+        // The flag is set by a signal, which ends no wait.
         let Ok(accepted) = timeout(Duration::from_millis(200), listener.accept()).await else {
             continue;
         };

@@ -48,12 +48,12 @@ pub(crate) fn ensure(
             ));
         }
     }
-    let told = |error: fx_wire::x509::Error| error.to_string();
+    let shown = |error: fx_wire::x509::Error| error.to_string();
     let chain_text = read(host, &paths.chain)?;
-    let chain = Certificate::bundle(&chain_text).map_err(told)?;
+    let chain = Certificate::bundle(&chain_text).map_err(shown)?;
     let first = chain.first().cloned().ok_or("the authority has no certificate")?;
-    let key = Key::from_pem(&read(host, &paths.key)?).map_err(told)?;
-    let authority = Authority::new(key, first).map_err(told)?;
+    let key = Key::from_pem(&read(host, &paths.key)?).map_err(shown)?;
+    let authority = Authority::new(key, first).map_err(shown)?;
     take_over(host, &paths, fleet, &authority, &chain_text)?;
     let (key, certificate) = own_certificate(host, settings, certname, fleet, &authority, &paths)?;
     host.commit().map_err(|error| error.to_string())?;
@@ -141,25 +141,25 @@ fn seconds(host: &OsHost) -> u64 {
 
 /// Makes a root and an authority below it, as `puppetserver ca setup` does.
 pub(crate) fn create(host: &OsHost, settings: &Settings, certname: &str) -> Result<(), String> {
-    let told = |error: fx_wire::x509::Error| error.to_string();
+    let shown = |error: fx_wire::x509::Error| error.to_string();
     let paths = Paths::of(settings, certname);
     let now = seconds(host);
     let mut noise = [0; 7];
     host.random(&mut noise);
     let root_name = format!("Puppet Root CA: {}", fx_formats::hex(noise));
     let root_key = new_key(host, settings)?;
-    let root = Authority::root(root_key, &root_name, 1, now, 15 * YEAR).map_err(told)?;
+    let root = Authority::root(root_key, &root_name, 1, now, 15 * YEAR).map_err(shown)?;
     let name = settings.and("certname", certname).get("ca_name");
     let key = new_key(host, settings)?;
-    let authority = root.intermediate(key, &name, 2, now, 15 * YEAR).map_err(told)?;
+    let authority = root.intermediate(key, &name, 2, now, 15 * YEAR).map_err(shown)?;
     let lists = [
-        authority.revoke(&[], 0, now, 5 * YEAR).map_err(told)?,
-        root.revoke(&[], 0, now, 5 * YEAR).map_err(told)?,
+        authority.revoke(&[], 0, now, 5 * YEAR).map_err(shown)?,
+        root.revoke(&[], 0, now, 5 * YEAR).map_err(shown)?,
     ];
     let lists: String = lists.iter().map(Revocations::to_pem).collect();
     let chain = authority.certificate().to_pem() + &root.certificate().to_pem();
     write_authority(host, &paths, &authority, &chain, &lists)?;
-    put(host, &paths.dir.join("root_key.pem"), &root.key().to_pem().map_err(told)?, 0o640)
+    put(host, &paths.dir.join("root_key.pem"), &root.key().to_pem().map_err(shown)?, 0o640)
 }
 
 /// Writes the files of an authority that has signed nothing yet.
@@ -170,12 +170,12 @@ pub(crate) fn write_authority(
     chain: &str,
     lists: &str,
 ) -> Result<(), String> {
-    let told = |error: fx_wire::x509::Error| error.to_string();
+    let shown = |error: fx_wire::x509::Error| error.to_string();
     put(host, &paths.chain, chain, 0o644)?;
     put(host, &paths.list, lists, 0o644)?;
     put(host, &paths.dir.join("infra_crl.pem"), lists, 0o644)?;
-    put(host, &paths.key, &authority.key().to_pem().map_err(told)?, 0o640)?;
-    put(host, &paths.public, &authority.key().public().to_pem().map_err(told)?, 0o644)?;
+    put(host, &paths.key, &authority.key().to_pem().map_err(shown)?, 0o640)?;
+    put(host, &paths.public, &authority.key().public().to_pem().map_err(shown)?, 0o644)?;
     put(host, &paths.inventory, "", 0o644)?;
     put(host, &paths.dir.join("infra_inventory.txt"), "", 0o644)?;
     put(host, &paths.dir.join("infra_serials"), "", 0o644)?;
@@ -190,10 +190,10 @@ fn take_over(
     authority: &Authority,
     chain: &str,
 ) -> Result<(), String> {
-    let told = |error: fx_wire::x509::Error| error.to_string();
+    let shown = |error: fx_wire::x509::Error| error.to_string();
     let known = fleet.authority().map_err(|error| error.to_string())?;
     if let Some(known) = known {
-        let first = Certificate::from_pem(&known.chain).map_err(told)?;
+        let first = Certificate::from_pem(&known.chain).map_err(shown)?;
         if first != *authority.certificate() {
             return Err(format!(
                 "the store belongs to another certificate authority than '{}'; use another store",
@@ -202,7 +202,7 @@ fn take_over(
         }
         return Ok(());
     }
-    let lists = Revocations::bundle(&read(host, &paths.list)?).map_err(told)?;
+    let lists = Revocations::bundle(&read(host, &paths.list)?).map_err(shown)?;
     let is_own = |list: &&Revocations| list.is_signed_by(authority.certificate()) == Ok(true);
     let own = lists.iter().find(is_own);
     let own = own.ok_or("the authority has no list of revoked certificates of its own")?;
@@ -212,12 +212,12 @@ fn take_over(
         own.revoked().into_iter().map(|one| (serial_text(&one.serial), one.at)).collect();
     let mut issued = Vec::new();
     for text in texts(host, &paths.signed)? {
-        let certificate = Certificate::from_pem(&text).map_err(told)?;
+        let certificate = Certificate::from_pem(&text).map_err(shown)?;
         issued.push(record(&certificate));
     }
     let mut requests = Vec::new();
     for text in texts(host, &paths.requests)? {
-        let request = Request::from_pem(&text).map_err(told)?;
+        let request = Request::from_pem(&text).map_err(shown)?;
         let name = request.name().unwrap_or_default();
         requests.push(RequestRecord { name, received: seconds(host), text: request.to_pem() });
     }
@@ -288,7 +288,7 @@ fn own_certificate(
     authority: &Authority,
     paths: &Paths,
 ) -> Result<(Key, Certificate), String> {
-    let told = |error: fx_wire::x509::Error| error.to_string();
+    let shown = |error: fx_wire::x509::Error| error.to_string();
     let has_key = exists(host, &paths.host_key);
     if exists(host, &paths.host_certificate) {
         if !has_key {
@@ -298,21 +298,21 @@ fn own_certificate(
                 paths.host_key.display()
             ));
         }
-        let key = Key::from_pem(&read(host, &paths.host_key)?).map_err(told)?;
+        let key = Key::from_pem(&read(host, &paths.host_key)?).map_err(shown)?;
         let certificate =
-            Certificate::from_pem(&read(host, &paths.host_certificate)?).map_err(told)?;
+            Certificate::from_pem(&read(host, &paths.host_certificate)?).map_err(shown)?;
         return Ok((key, certificate));
     }
     let key = if has_key {
-        Key::from_pem(&read(host, &paths.host_key)?).map_err(told)?
+        Key::from_pem(&read(host, &paths.host_key)?).map_err(shown)?
     } else {
         new_key(host, settings)?
     };
     let serial = fleet.take_serial().map_err(|error| error.to_string())?;
     let certificate = server_certificate(host, settings, certname, authority, &key, serial)?;
     fleet.issue(&record(&certificate), false).map_err(|error| error.to_string())?;
-    put(host, &paths.host_key, &key.to_pem().map_err(told)?, 0o640)?;
-    put(host, &paths.host_public, &key.public().to_pem().map_err(told)?, 0o644)?;
+    put(host, &paths.host_key, &key.to_pem().map_err(shown)?, 0o640)?;
+    put(host, &paths.host_public, &key.public().to_pem().map_err(shown)?, 0o644)?;
     put(host, &paths.host_certificate, &certificate.to_pem(), 0o644)?;
     for (from, to) in [(&paths.chain, &paths.local_chain), (&paths.list, &paths.local_list)] {
         if !exists(host, to) {

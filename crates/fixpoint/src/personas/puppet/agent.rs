@@ -160,7 +160,7 @@ impl Agent<'_> {
         self.again_and_again()
     }
 
-    /// A run every `runinterval` seconds, until told to stop.
+    /// A run every `runinterval` seconds, until a signal stops it.
     fn again_and_again(&self) -> u8 {
         let seconds = |name: &str| self.settings.shown(name).parse::<u64>().unwrap_or(1800);
         let interval = Duration::from_secs(seconds("runinterval").max(1));
@@ -289,7 +289,7 @@ impl Agent<'_> {
     /// Key and certificate; waits for the signature where that is wanted.
     fn identity(&self, log: &Log<'_>) -> Option<Ready> {
         let files = Files { settings: self.settings, log, name: self.name, headers: &self.headers };
-        // A single run does not wait unless told to.
+        // A single run waits only if the setting is given.
         let wait = self.settings.is_given("waitforcert");
         let wait = wait.then(|| self.settings.shown("waitforcert").parse().ok()).flatten();
         let wait: u64 = wait.unwrap_or(0);

@@ -90,16 +90,16 @@ pub(super) fn import(options: &Options) -> u8 {
 
 /// Checks that key, certificates and lists belong together, and writes them.
 fn take(options: &Options, paths: &Paths) -> Result<(), String> {
-    let told = |error: fx_wire::x509::Error| error.to_string();
+    let shown = |error: fx_wire::x509::Error| error.to_string();
     let read = |name: &str| {
         let path = options.get(name).unwrap_or_default();
         let bytes = options.host.read(path.as_ref()).map_err(|error| error.to_string())?;
         String::from_utf8(bytes).map_err(|_| format!("'{path}' is not text"))
     };
-    let chain = Certificate::bundle(&read("cert-bundle")?).map_err(told)?;
+    let chain = Certificate::bundle(&read("cert-bundle")?).map_err(shown)?;
     let first = chain.first().cloned().ok_or("the bundle has no certificate")?;
-    let key = Key::from_pem(&read("private-key")?).map_err(told)?;
-    let authority = Authority::new(key, first).map_err(told)?;
+    let key = Key::from_pem(&read("private-key")?).map_err(shown)?;
+    let authority = Authority::new(key, first).map_err(shown)?;
     for pair in chain.windows(2) {
         if pair[1].has_signed(&pair[0]) != Ok(true) {
             return Err(
@@ -107,7 +107,7 @@ fn take(options: &Options, paths: &Paths) -> Result<(), String> {
             );
         }
     }
-    let lists = Revocations::bundle(&read("crl-chain")?).map_err(told)?;
+    let lists = Revocations::bundle(&read("crl-chain")?).map_err(shown)?;
     for one in &chain {
         if !lists.iter().any(|list| list.is_signed_by(one) == Ok(true)) {
             let name = one.name().unwrap_or_default();
@@ -126,26 +126,26 @@ fn first_certificate(
     certname: &str,
     paths: &Paths,
 ) -> Result<(), String> {
-    let told = |error: fx_wire::x509::Error| error.to_string();
+    let shown = |error: fx_wire::x509::Error| error.to_string();
     let host = &options.host;
     let read = |path: &std::path::Path| {
         let bytes = host.read(path).map_err(|error| error.to_string())?;
         Ok::<_, String>(String::from_utf8_lossy(&bytes).into_owned())
     };
     let (chain, lists) = (read(&paths.chain)?, read(&paths.list)?);
-    let first = Certificate::from_pem(&chain).map_err(told)?;
+    let first = Certificate::from_pem(&chain).map_err(shown)?;
     let authority =
-        Authority::new(Key::from_pem(&read(&paths.key)?).map_err(told)?, first).map_err(told)?;
+        Authority::new(Key::from_pem(&read(&paths.key)?).map_err(shown)?, first).map_err(shown)?;
     // A machine that was an agent before has a key.
     let key = if serve::exists(host, &paths.host_key) {
-        Key::from_pem(&read(&paths.host_key)?).map_err(told)?
+        Key::from_pem(&read(&paths.host_key)?).map_err(shown)?
     } else {
         serve::new_key(host, settings)?
     };
     let certificate = serve::server_certificate(host, settings, certname, &authority, &key, 1)?;
     let text = certificate.to_pem();
-    serve::put(host, &paths.host_key, &key.to_pem().map_err(told)?, 0o640)?;
-    serve::put(host, &paths.host_public, &key.public().to_pem().map_err(told)?, 0o644)?;
+    serve::put(host, &paths.host_key, &key.to_pem().map_err(shown)?, 0o640)?;
+    serve::put(host, &paths.host_public, &key.public().to_pem().map_err(shown)?, 0o644)?;
     serve::put(host, &paths.host_certificate, &text, 0o644)?;
     serve::put(host, &paths.signed.join(format!("{certname}.pem")), &text, 0o644)?;
     serve::put(host, &paths.local_chain, &chain, 0o644)?;

@@ -152,26 +152,12 @@ fn show(groups: &[(&str, Vec<Value>)], missing: &[Value]) {
     }
 }
 
-/// Seconds of `30`, `30m`, `2h` …
-fn seconds(text: &str) -> Option<u64> {
-    let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let unit = match &text[split..] {
-        "" | "s" => 1,
-        "m" => 60,
-        "h" => 60 * 60,
-        "d" => 24 * 60 * 60,
-        "y" => 365 * 24 * 60 * 60,
-        _ => return None,
-    };
-    text[..split].parse::<u64>().ok()?.checked_mul(unit)
-}
-
 /// The wish to sign; nothing where the time makes no sense, which is printed.
 fn sign_wish(options: &Options) -> Option<String> {
     let Some(ttl) = options.get("ttl") else {
         return Some(json!({"desired_state": "signed"}).to_string());
     };
-    let Some(ttl) = seconds(ttl) else {
+    let Some(ttl) = fx_puppet::settings::seconds(ttl) else {
         errors(&[
             format!(" '{ttl}' is an invalid ttl value"),
             "Value should match regex \"^(d+)(s|m|h|d|y)?$\"".into(),
@@ -333,7 +319,7 @@ fn make(
     name: &str,
     wish: &str,
 ) -> Result<Ended, String> {
-    let told = |error: fx_wire::x509::Error| error.to_string();
+    let in_words = |error: fx_wire::x509::Error| error.to_string();
     let host = &options.host;
     let paths = Paths::of(settings, name);
     let files = [&paths.host_certificate, &paths.host_key, &paths.host_public];
@@ -352,14 +338,14 @@ fn make(
     let alt_names = options.get("subject-alt-names").unwrap_or_default().split(',');
     let alt_names = alt_names.filter(|name| !name.is_empty()).map(str::to_owned).collect();
     let request = RequestOptions { alt_names, ..RequestOptions::default() };
-    let csr = Csr::new(&key, name, &request).map_err(told)?;
+    let csr = Csr::new(&key, name, &request).map_err(in_words)?;
     let save = |path: &std::path::Path, what: &str, text: String, mode: u32| {
         serve::put(host, path, &text, mode)?;
         inform(&format!("Successfully saved {what} for {name} to {}", path.display()));
         host.commit().map_err(|error| error.to_string())
     };
-    save(&paths.host_key, "private key", key.to_pem().map_err(told)?, 0o640)?;
-    save(&paths.host_public, "public key", key.public().to_pem().map_err(told)?, 0o644)?;
+    save(&paths.host_key, "private key", key.to_pem().map_err(in_words)?, 0o640)?;
+    save(&paths.host_public, "public key", key.public().to_pem().map_err(in_words)?, 0o644)?;
     let path = format!("certificate_request/{name}");
     let response = client.send("PUT", &path, "text/plain", &csr.to_pem())?;
     if !matches!(response.status, 200 | 204) {

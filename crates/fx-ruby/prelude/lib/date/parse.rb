@@ -159,7 +159,7 @@ class Date
       __of_parts(parts)
     end
 
-    # The day that parts tell: by the largest set of them; what is missing above comes from today.
+    # The day that parts give: by the largest set of them; what is missing above comes from today.
     def __of_parts(parts)
       if parts[:seconds]
         time = Time.at(parts[:seconds]).utc + (parts[:offset] || 0)

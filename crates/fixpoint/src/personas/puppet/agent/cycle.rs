@@ -178,14 +178,14 @@ impl Cycle<'_> {
             }
         };
         let data: Json = serde_json::from_slice(&answer.body).unwrap_or_default();
-        let told = data.get("environment").and_then(Json::as_str).unwrap_or(asked);
-        if told != asked {
+        let given = data.get("environment").and_then(Json::as_str).unwrap_or(asked);
+        if given != asked {
             let text = format!(
-                "Local environment: '{asked}' doesn't match server specified node environment '{told}', switching agent to '{told}'."
+                "Local environment: '{asked}' doesn't match server specified node environment '{given}', switching agent to '{given}'."
             );
             self.log.say(Level::Notice, &text);
         }
-        told.to_owned()
+        given.to_owned()
     }
 
     /// What the last run ended with: what was asked for, unless an agent was led elsewhere. Nothing
@@ -327,8 +327,8 @@ impl Cycle<'_> {
         }
         let data: Json = serde_json::from_slice(&answer.body)
             .map_err(|error| failed(format!("Could not intern from rich_data_json: {error}")))?;
-        let told = data.get("environment").and_then(Json::as_str).unwrap_or(environment);
-        let environment = told.to_owned();
+        let own = data.get("environment").and_then(Json::as_str).unwrap_or(environment);
+        let environment = own.to_owned();
         Ok(Found { text: answer.body, data, cached: "not_used", environment })
     }
 
