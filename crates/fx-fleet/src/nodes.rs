@@ -50,22 +50,26 @@ fn catalog(mut row: Row) -> Result<CatalogRecord> {
     })
 }
 
+/// Puts a row into a table that keeps the latest of each node.
+fn latest(table: &'static str) -> String {
+    format!(
+        "INSERT INTO {table} (node, environment, received, body) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (node) DO UPDATE SET environment = excluded.environment,
+         received = excluded.received, body = excluded.body"
+    )
+}
+
 impl Fleet {
     /// Replaces the facts of a node.
     pub fn save_facts(&self, record: &FactsRecord) -> Result<()> {
         self.write(|sql| {
-            sql.run(
-                "INSERT INTO facts (node, environment, received, body) VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (node) DO UPDATE SET environment = excluded.environment,
-                 received = excluded.received, body = excluded.body",
-                &[
-                    (&record.node).into(),
-                    (&record.environment).into(),
-                    record.received.into(),
-                    record.body.as_slice().into(),
-                ],
-            )
-            .map(drop)
+            let values = [
+                (&record.node).into(),
+                (&record.environment).into(),
+                record.received.into(),
+                record.body.as_slice().into(),
+            ];
+            sql.run(&latest("facts"), &values).map(drop)
         })
     }
 
@@ -77,17 +81,13 @@ impl Fleet {
     /// Replaces the catalog of a node and what it exports.
     pub fn save_catalog(&self, record: &CatalogRecord, exported: &[ExportedRecord]) -> Result<()> {
         self.write(|sql| {
-            sql.run(
-                "INSERT INTO catalog (node, environment, received, body) VALUES ($1, $2, $3, $4)
-                 ON CONFLICT (node) DO UPDATE SET environment = excluded.environment,
-                 received = excluded.received, body = excluded.body",
-                &[
-                    (&record.node).into(),
-                    (&record.environment).into(),
-                    record.received.into(),
-                    record.body.as_slice().into(),
-                ],
-            )?;
+            let values = [
+                (&record.node).into(),
+                (&record.environment).into(),
+                record.received.into(),
+                record.body.as_slice().into(),
+            ];
+            sql.run(&latest("catalog"), &values)?;
             sql.run("DELETE FROM exported WHERE node = $1", &[(&record.node).into()])?;
             for one in exported {
                 sql.run(

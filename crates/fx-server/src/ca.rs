@@ -159,7 +159,7 @@ fn mismatch(subject: &str, name: &str) -> String {
 }
 
 /// A certificate as it is kept.
-pub(crate) fn issued(certificate: &Certificate) -> Issued {
+pub fn issued(certificate: &Certificate) -> Issued {
     let (not_before, not_after) = certificate.validity();
     Issued {
         serial: serial_text(&certificate.serial()),

@@ -39,7 +39,7 @@ impl Caller {
 }
 
 /// A serial number as it is kept.
-pub(crate) fn serial_text(bytes: &[u8]) -> String {
+pub fn serial_text(bytes: &[u8]) -> String {
     let text: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
     match text.trim_start_matches('0') {
         "" => "0".into(),

@@ -22,8 +22,8 @@ mod status;
 mod tls;
 
 pub use app::{App, Parts};
-pub use ca::{Autosign, Signing, SigningOptions};
-pub use caller::{Caller, Identity};
+pub use ca::{Autosign, Signing, SigningOptions, issued};
+pub use caller::{Caller, Identity, serial_text};
 pub use code::{
     CatalogMade, CatalogWish, Code, EnvironmentInfo, FileWish, NodeInfo, Refusal, Tree,
 };

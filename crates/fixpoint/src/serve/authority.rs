@@ -208,12 +208,15 @@ fn take_over(
     let own = own.ok_or("the authority has no list of revoked certificates of its own")?;
     let above: String =
         lists.iter().filter(|list| !is_own(list)).map(Revocations::to_pem).collect();
-    let revoked: Vec<(String, u64)> =
-        own.revoked().into_iter().map(|one| (serial_text(&one.serial), one.at)).collect();
+    let revoked: Vec<(String, u64)> = own
+        .revoked()
+        .into_iter()
+        .map(|one| (fx_server::serial_text(&one.serial), one.at))
+        .collect();
     let mut issued = Vec::new();
     for text in texts(host, &paths.signed)? {
         let certificate = Certificate::from_pem(&text).map_err(shown)?;
-        issued.push(record(&certificate));
+        issued.push(fx_server::issued(&certificate));
     }
     let mut requests = Vec::new();
     for text in texts(host, &paths.requests)? {
@@ -259,26 +262,6 @@ fn texts(host: &OsHost, dir: &Path) -> Result<Vec<String>, String> {
     Ok(texts)
 }
 
-fn serial_text(bytes: &[u8]) -> String {
-    let text = fx_formats::hex(bytes).to_uppercase();
-    match text.trim_start_matches('0') {
-        "" => "0".into(),
-        rest => rest.into(),
-    }
-}
-
-fn record(certificate: &Certificate) -> Issued {
-    let (not_before, not_after) = certificate.validity();
-    Issued {
-        serial: serial_text(&certificate.serial()),
-        name: certificate.name().unwrap_or_default(),
-        text: certificate.to_pem(),
-        not_before,
-        not_after,
-        revoked: None,
-    }
-}
-
 /// The server's own key and certificate, which are made where they are missing.
 fn own_certificate(
     host: &OsHost,
@@ -310,7 +293,7 @@ fn own_certificate(
     };
     let serial = fleet.take_serial().map_err(|error| error.to_string())?;
     let certificate = server_certificate(host, settings, certname, authority, &key, serial)?;
-    fleet.issue(&record(&certificate), false).map_err(|error| error.to_string())?;
+    fleet.issue(&fx_server::issued(&certificate), false).map_err(|error| error.to_string())?;
     put(host, &paths.host_key, &key.to_pem().map_err(shown)?, 0o640)?;
     put(host, &paths.host_public, &key.public().to_pem().map_err(shown)?, 0o644)?;
     put(host, &paths.host_certificate, &certificate.to_pem(), 0o644)?;
