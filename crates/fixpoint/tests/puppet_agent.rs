@@ -206,3 +206,25 @@ fn an_agent_that_is_disabled_says_why() {
     ended(&site.agent(9, &["--enable"]), 0, &[]);
     ended(&site.agent(9, &["-t"]), 1, &["Error: No more routes to ca"]);
 }
+
+#[test]
+fn a_lock_that_somebody_planted_is_neither_followed_nor_read_whole() {
+    use std::os::unix::fs::{MetadataExt, lchown, symlink};
+    let site = Site::new();
+    let state = site.path("agent/var/state");
+    fs::create_dir_all(&state).unwrap();
+    let lock = state.join("agent_disabled.lock");
+    // As large as it likes, and nothing on the disk.
+    fs::File::create(&lock).unwrap().set_len(1 << 40).unwrap();
+    ended(&site.agent(9, &["-t"]), 1, &["agent_disabled.lock"]);
+    fs::remove_file(&lock).unwrap();
+    if fs::metadata(&state).unwrap().uid() != 0 {
+        return;
+    }
+    site.put("victim", "untouched");
+    symlink(site.path("victim"), &lock).unwrap();
+    lchown(&lock, Some(1001), Some(1001)).unwrap();
+    std::os::unix::fs::chown(&state, Some(1001), Some(1001)).unwrap();
+    site.agent(9, &["--disable", "planted"]);
+    assert_eq!(fs::read_to_string(site.path("victim")).unwrap(), "untouched");
+}

@@ -192,7 +192,7 @@ impl Cycle<'_> {
     /// where there was no run.
     fn last_environment(&self, asked: &str) -> Option<String> {
         let path = PathBuf::from(self.settings.get("lastrunfile"));
-        let text = self.log.run.look().read_opt(&path).ok().flatten()?;
+        let text = self.log.run.look().read_limited(&path, 1 << 20).ok()?;
         let data = fx_puppet::value_from_text(&String::from_utf8_lossy(&text)).ok()?;
         let data = fx_puppet::value_to_json(&data);
         let word = |name: &str| data.get("application")?.get(name)?.as_str();

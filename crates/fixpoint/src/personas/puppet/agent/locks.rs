@@ -18,9 +18,21 @@ impl Drop for RunLock<'_> {
     }
 }
 
+/// A lock is a line. What is larger is none of ours.
+const MOST_BYTES: u64 = 1 << 16;
+
+/// The content of a lock, if it is there.
+fn small_file(run: Run<'_>, path: &Path) -> Result<Option<Vec<u8>>, String> {
+    match run.look().read_limited(path, MOST_BYTES) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Takes the lock; nothing where another run has it.
 pub(super) fn take<'a>(run: Run<'a>, path: &Path) -> Result<Option<RunLock<'a>>, String> {
-    if let Some(text) = run.look().read_opt(path).map_err(|error| error.to_string())? {
+    if let Some(text) = small_file(run, path)? {
         let text = String::from_utf8_lossy(&text).into_owned();
         if is_held(run, text.trim()) {
             return Ok(None);
@@ -53,7 +65,7 @@ fn is_held(run: Run<'_>, pid: &str) -> bool {
 
 /// Why runs are disabled, if they are.
 pub(super) fn disabled(run: Run<'_>, path: &Path) -> Result<Option<String>, String> {
-    let Some(text) = run.look().read_opt(path).map_err(|error| error.to_string())? else {
+    let Some(text) = small_file(run, path)? else {
         return Ok(None);
     };
     let data: Option<serde_json::Value> = serde_json::from_slice(&text).ok();
