@@ -153,7 +153,15 @@ impl Files<'_> {
     fn authorities(&self) -> Known<Vec<Certificate>> {
         let path = self.path("localcacert");
         if let Some(text) = self.read(&path)? {
-            return Ok(Certificate::bundle(&text)?);
+            let certificates = Certificate::bundle(&text)?;
+            if certificates.is_empty() {
+                return Err(format!(
+                    "Failed to parse CA certificates as PEM: {} holds none; remove it to fetch them again",
+                    path.display()
+                )
+                .into());
+            }
+            return Ok(certificates);
         }
         let server = self.authority(&Trust::Anyone, None)?;
         let answer = self.answered(&server, server.certificate("ca"))?;
