@@ -66,11 +66,15 @@ fn commands_that_are_lists_are_shown_as_lists() {
     assert_eq!(rehearsed[4], line);
 }
 
-const LINE_TYPE: &str = "Puppet::Type.newtype(:one_line) do\n  ensurable { defaultto :present }\n  newparam(:name, namevar: true)\n  newparam(:path)\n  newparam(:line)\nend\n";
+const LINE_TYPE: &str = "Puppet::Type.newtype(:one_line) do\n  ensurable { defaultvalues; defaultto :present }\n  newparam(:name, namevar: true)\n  newparam(:path)\n  newparam(:line)\nend\n";
 
-/// A provider that reads the file it is about, as `file_line` does.
+/// A provider that reads the file it is about, and heeds a rehearsal as `file_line` does.
 const LINE_PROVIDER: &str = "Puppet::Type.type(:one_line).provide(:ruby) do
-  def exists? = File.readlines(resource[:path]).map(&:chomp).include?(resource[:line])
+  def exists?
+    File.readlines(resource[:path]).map(&:chomp).include?(resource[:line])
+  rescue Errno::ENOENT
+    raise unless resource.noop?
+  end
   def create = File.open(resource[:path], 'a') { |f| f.puts(resource[:line]) }
 end
 ";
@@ -181,4 +185,51 @@ fn values_knock_out_others_level_by_level() {
     put(dir.path(), "hie/data/c.yaml", "k: [a]\n");
     let lines = puppet(dir.path(), &["lookup", "--hiera_config", "hie/hiera.yaml", "k"], &[]);
     assert_eq!(lines, ["---", "- a", "- b"]);
+}
+
+#[test]
+fn data_without_a_configuration_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let module = "envs/production/modules/m";
+    put(dir.path(), "envs/production/data/common.yaml", "k: environment\n");
+    put(dir.path(), &format!("{module}/data/common.yaml"), "m::x: module\n");
+    put(dir.path(), &format!("{module}/manifests/init.pp"), "class m($x = 1) { notice($x) }\n");
+    let apply = ["apply", "--environmentpath", "envs", "-e", "include m"];
+    assert_eq!(puppet(dir.path(), &apply, &[]), ["Notice: Scope(Class[M]): 1"]);
+    let lookup = ["lookup", "--environmentpath", "envs", "--explain", "m::x"];
+    assert_eq!(
+        puppet(dir.path(), &lookup, &[]),
+        [
+            "Searching for \"lookup_options\"",
+            "  Global Data Provider (hiera configuration version 5)",
+            "    No such key: \"lookup_options\"",
+            "  Module data provider for module \"m\" not found",
+            "Searching for \"m::x\"",
+            "  Global Data Provider (hiera configuration version 5)",
+            "    No such key: \"m::x\"",
+            "  Module data provider for module \"m\" not found",
+            "Function lookup() did not find a value for the name 'm::x'",
+        ]
+    );
+    put(dir.path(), "envs/production/hiera.yaml", "version: 5\n");
+    let lookup = ["lookup", "--environmentpath", "envs", "--explain", "k"];
+    let lines = puppet(dir.path(), &lookup, &[]);
+    assert!(lines.iter().any(|line| line == "    Hierarchy entry \"Common\""), "{lines:?}");
+    assert!(lines.iter().any(|line| line.ends_with("value: \"environment\"")), "{lines:?}");
+}
+
+#[test]
+fn a_provider_that_cannot_set_a_property_says_so() {
+    let dir = tempfile::tempdir().unwrap();
+    let without = LINE_TYPE.replace("defaultvalues; ", "");
+    put(dir.path(), "mods/m/lib/puppet/type/one_line.rb", &without);
+    let provider = "Puppet::Type.type(:one_line).provide(:ruby) do\n  def exists? = false\nend\n";
+    put(dir.path(), "mods/m/lib/puppet/provider/one_line/ruby.rb", provider);
+    assert_eq!(
+        puppet(dir.path(), &["apply", "--modulepath", "mods", "-e", "one_line { 'x': }"], &[]),
+        [
+            "Error: The ruby provider can not handle attribute ensure",
+            "Error: /Stage[main]/Main/One_line[x]/ensure: change from 'absent' to 'present' failed: The ruby provider can not handle attribute ensure",
+        ]
+    );
 }

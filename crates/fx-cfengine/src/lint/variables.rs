@@ -81,6 +81,10 @@ impl Scope<'_, '_> {
             out.push(finding("cf-variable", message, None).label(span, ""));
         }
         for name in references(text) {
+            // What is tested need not be there.
+            if self.symbols.is_word(&name) {
+                continue;
+            }
             let reference = Ref::parse(&name);
             if let Some(found) = match reference.scope {
                 None if shell => None,

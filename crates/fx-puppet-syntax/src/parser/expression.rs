@@ -203,7 +203,7 @@ impl Parser {
             let text = ExprKind::String((*word).into());
             return Ok(Expr::new(text, self.bump().span));
         }
-        self.deeper(Parser::assignment)
+        self.assignment()
     }
 
     /// An item of a list: any value, or `key => value` pairs without braces.
@@ -432,9 +432,9 @@ impl Parser {
         let start = self.bump().span;
         let mut pairs = Vec::new();
         while !self.is("}") {
-            let key = self.entry()?;
+            let key = self.deeper(Parser::entry)?;
             self.expect("=>")?;
-            let value = self.entry()?;
+            let value = self.deeper(Parser::entry)?;
             pairs.push((key, value));
             if !self.eat(",") {
                 break;
