@@ -74,6 +74,7 @@ fn literals() {
 fn interpolation() {
     let table = [
         (r#"$r = "a $b c""#, "(= $r (cat 'a ' (str $b) ' c'))"),
+        (r#"$r = "${_b} ${_c[0]}""#, "(= $r (cat (str $_b) ' ' (str (slice $_c 0))))"),
         (
             r#"$r = "${b}${c[0]}${d.e}""#,
             "(= $r (cat (str $b) (str (slice $c 0)) (str (call-method (. $d e)))))",

@@ -324,7 +324,9 @@ impl Parser {
                 return self.deeper(Parser::definition);
             }
             Tok::Name(name) => ExprKind::Name(name),
-            Tok::Word(text) => ExprKind::String(text),
+            // A word that could be a variable's name is one in `"${_word}"`.
+            Tok::Word(text) if text.contains('-') => ExprKind::String(text),
+            Tok::Word(name) => ExprKind::Name(name),
             Tok::Reference(name) => ExprKind::Reference(name),
             Tok::Variable(name) => ExprKind::Variable(name),
             Tok::String(text) => ExprKind::String(text),
