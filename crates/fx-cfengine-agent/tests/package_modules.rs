@@ -22,8 +22,12 @@ struct Messages(RefCell<Vec<String>>);
 
 impl Sink for Messages {
     fn event(&self, event: &Event<'_>) {
-        if let Event::Message { text, .. } = event {
-            self.0.borrow_mut().push((*text).to_owned());
+        match event {
+            Event::Message { text, .. } => self.0.borrow_mut().push((*text).to_owned()),
+            Event::Note { code: "cf.stderr", fields, .. } => {
+                self.0.borrow_mut().push(format!("standard error: {:?}", fields[0].1));
+            }
+            _ => {}
         }
     }
 }
@@ -80,7 +84,8 @@ fn run_module(module: &str, attributes: &str, script: Option<&str>, promise: &st
             return Some(Reply::exit(0).stdout("PackageType=repo\nName=old\n"));
         }
         if line.ends_with(" list-installed") {
-            return Some(Reply::exit(0).stdout("Name=old\nVersion=1.0\nArchitecture=amd64\n"));
+            let listed = "Name=old\nVersion=1.0\nArchitecture=amd64\n";
+            return Some(Reply::exit(0).stdout(listed).stderr("a word of the module\n"));
         }
         if line.starts_with("rpm -qa ") {
             return Some(Reply::exit(0).stdout("old\t(none):1.0-1\tx86_64\n"));
@@ -185,4 +190,11 @@ fn a_module_that_is_missing_is_named_with_its_place_and_what_to_install() {
         assert_eq!(ran.failed, 1, "{module}: {:?}", ran.said);
         assert!(ran.said.iter().any(|line| line == text), "{module}: {:?}", ran.said);
     }
+}
+
+#[test]
+fn what_a_module_prints_on_standard_error_is_shown() {
+    let ran = run_module("apk", "", Some("#!/bin/sh\n"), "\"old\" policy => \"present\"");
+    let shown = ran.said.iter().find(|line| line.starts_with("standard error: "));
+    assert!(shown.is_some_and(|line| line.contains("a word of the module")), "{:?}", ran.said);
 }
