@@ -101,17 +101,20 @@ fn a_command_that_cannot_begin_ends_as_the_original_says() {
     let dir = tempfile::tempdir().unwrap();
     let functions = dir.path().join("modules/m/lib/puppet/functions");
     fs::create_dir_all(&functions).unwrap();
-    let mut calls = String::new();
-    for (call, _) in EXECUTED {
-        calls += &format!(
-            "given << (begin; r = Puppet::Util::Execution.execute({call}); \"#{{r.to_s.inspect}} #{{r.exitstatus.inspect}}\"; rescue StandardError => e; \"#{{e.class}}: #{{e.message}}\"; end)\n"
-        );
-    }
-    for (call, _) in OF_FACTER {
-        calls += &format!(
-            "given << (begin; Facter::Core::Execution.execute({call}).inspect; rescue StandardError => e; \"#{{e.class}}: #{{e.message}}\"; end)\n"
-        );
-    }
+    let guarded = |call: String| {
+        format!(
+            "given << (begin; {call}; rescue StandardError => e; \"#{{e.class}}: #{{e.message}}\"; end)\n"
+        )
+    };
+    let executed = EXECUTED.iter().map(|(call, _)| {
+        guarded(format!(
+            "r = Puppet::Util::Execution.execute({call}); \"#{{r.to_s.inspect}} #{{r.exitstatus.inspect}}\""
+        ))
+    });
+    let of_facter = OF_FACTER
+        .iter()
+        .map(|(call, _)| guarded(format!("Facter::Core::Execution.execute({call}).inspect")));
+    let calls: String = executed.chain(of_facter).collect();
     let function = format!(
         "Puppet::Functions.create_function(:ran) do\n  def ran\n    given = []\n{calls}    given\n  end\nend\n"
     );
