@@ -122,6 +122,19 @@ impl Checker<'_> {
         }
     }
 
+    /// Only a type can be collected.
+    fn collected(&mut self, ty: &Expr, form: QueryForm) {
+        if !matches!(ty.kind, ExprKind::Reference(_)) {
+            let what = article(&label(ty));
+            let form = match form {
+                QueryForm::Virtual => "a Virtual Query",
+                QueryForm::Exported => "an Exported Query",
+            };
+            let text = format!("Illegal expression. {what} is unacceptable as type name in {form}");
+            self.error(ty.span, text);
+        }
+    }
+
     fn expr(&mut self, expr: &Expr, place: Place) {
         match &expr.kind {
             ExprKind::Definition(index) => self.definition(*index, expr.span, place),
@@ -218,17 +231,7 @@ impl Checker<'_> {
                 self.operations(operations);
             }
             ExprKind::Collector { ty, form, query, operations } => {
-                if !matches!(ty.kind, ExprKind::Reference(_)) {
-                    let what = article(&label(ty));
-                    let form = match form {
-                        QueryForm::Virtual => "a Virtual Query",
-                        QueryForm::Exported => "an Exported Query",
-                    };
-                    let text = format!(
-                        "Illegal expression. {what} is unacceptable as type name in {form}"
-                    );
-                    self.error(ty.span, text);
-                }
+                self.collected(ty, *form);
                 if let Some(query) = query {
                     self.query(query);
                 }
