@@ -22,6 +22,7 @@ mod agent;
 mod change;
 mod edit;
 mod lock;
+mod network;
 mod passes;
 mod promise;
 mod run;

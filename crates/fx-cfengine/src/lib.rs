@@ -33,6 +33,7 @@ pub mod module_protocol;
 pub mod mustache;
 pub mod outcome;
 pub mod packages;
+pub mod peers;
 pub mod policy;
 mod policy_json;
 pub mod policy_text;
@@ -52,6 +53,7 @@ mod yaml;
 pub use config::{Request, Simulate};
 pub use diagnose::diagnose;
 pub use lint::{entries, text, texts};
+pub use load::lower::Component;
 pub use start::{Summary, check, lint};
 
 /// The language described as data, as `cf-promises -s json` prints it.

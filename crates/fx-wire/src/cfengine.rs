@@ -12,6 +12,7 @@ mod listing;
 mod request;
 pub mod secret;
 mod stat;
+pub mod tls;
 
 pub use address::HostPort;
 pub use certificate::{public_key_of, self_signed};
