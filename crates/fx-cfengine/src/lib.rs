@@ -43,6 +43,7 @@ pub mod promise;
 pub mod reason;
 pub mod regex;
 mod release;
+pub mod server;
 mod show;
 pub mod start;
 pub mod text;
