@@ -1,9 +1,20 @@
-//! The cfengine personas: cf-agent and cf-promises with their own flags and exit codes,
-//! and the names of the other tools, which say that they are not here yet.
+//! The cfengine personas: each tool with its own flags and exit codes.
 
-mod absent;
+mod check;
+mod evaluate;
+mod execd;
 mod flags;
+mod key;
+mod mail;
+mod monitord;
+mod net;
 mod options;
+mod peer;
+mod runagent;
+mod secret;
+mod serverd;
+mod site;
+mod tools;
 
 use std::io::{BufWriter, IsTerminal, LineWriter, Write};
 use std::rc::Rc;
@@ -17,7 +28,14 @@ use crate::persona::Invocation;
 use flags::{AGENT, Asked, PROMISES};
 use options::Flag;
 
-pub(crate) use absent::absent;
+pub(crate) use check::check;
+pub(crate) use execd::execd;
+pub(crate) use key::key;
+pub(crate) use monitord::monitord;
+pub(crate) use net::net;
+pub(crate) use runagent::runagent;
+pub(crate) use secret::secret;
+pub(crate) use serverd::serverd;
 
 pub(crate) fn agent(invocation: &Invocation) -> u8 {
     start(invocation, AGENT, false)

@@ -467,7 +467,7 @@ fn module_list() -> String {
     )
 }
 
-fn level(word: &str) -> Option<Level> {
+pub(super) fn level(word: &str) -> Option<Level> {
     let word = word.to_ascii_lowercase();
     let table = [
         ("error", Level::Error),
