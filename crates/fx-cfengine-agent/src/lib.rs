@@ -30,4 +30,4 @@ mod sequence;
 mod simulate;
 mod wording;
 
-pub use run::run;
+pub use run::{FAILSAFE, run};

@@ -178,7 +178,17 @@ fn open(
         random: &mut |buffer| host.random(buffer),
         host: name.as_deref().unwrap_or("localhost"),
     };
-    let mut trusts = |key: &PublicKey| trusts(ctx, &peers, &identity.user, wanted.trust, key);
+    // The old form looks a server up by its address alone: a key that is not known by then is not
+    // trusted for being kept under another.
+    let unknown = protocol == Protocol::Classic && wish.known.is_none() && !wanted.trust;
+    let mut trusts = |key: &PublicKey| {
+        if unknown {
+            let digest = key.digest();
+            ctx.error(&format!("TRUST FAILED, server presented untrusted key: {digest}"));
+            return false;
+        }
+        trusts(ctx, &peers, &identity.user, wanted.trust, key)
+    };
     match Connection::open(socket, &mut wish, &mut trusts) {
         Ok(opened) => Some(opened),
         // Why a key is not trusted was logged by then.

@@ -49,6 +49,7 @@ impl Context<'_> {
         self.discover_constants();
         self.discover_paths();
         self.discover_key();
+        self.discover_bootstrap_id();
         self.discover_system(&facts);
         self.discover_network(&facts);
         for class in
@@ -253,6 +254,14 @@ impl Context<'_> {
                 let label = tags("inventory,attribute_name=CFEngine roles,source=bootstrap");
                 self.put_hard("policy_server", &label);
             }
+        }
+    }
+
+    fn discover_bootstrap_id(&mut self) {
+        let file = format!("{}/bootstrap_id.dat", self.config.paths.workdir);
+        if let Ok(bytes) = self.host().read_limited(&path(&file), 1024) {
+            let id = crate::text::decode(&bytes).trim().to_owned();
+            self.sys("bootstrap_id", id);
         }
     }
 

@@ -1,5 +1,6 @@
 //! The cfengine personas: each tool with its own flags and exit codes.
 
+mod bootstrap;
 mod check;
 mod evaluate;
 mod execd;
@@ -76,11 +77,17 @@ fn start(invocation: &Invocation, flags: &'static [Flag], check: bool) -> u8 {
             return 1;
         }
     };
-    let Asked { request, stamp, coloured, .. } =
+    let Asked { mut request, stamp, coloured, bootstrap, .. } =
         match Asked::read(invocation.name, flags, &parsed, check) {
             Ok(asked) => asked,
             Err(code) => return code,
         };
+    if let Some(bootstrap) = &bootstrap {
+        match bootstrap.begin(&OsHost::new(), &request) {
+            Some(prepared) => request = prepared,
+            None => return 1,
+        }
+    }
     let flag = fx_host::stop_on_signals();
     let host = OsHost::cancelled_by(std::sync::Arc::clone(&flag));
     let cancel = Cancel::from_flag(flag);
@@ -109,5 +116,9 @@ fn start(invocation: &Invocation, flags: &'static [Flag], check: bool) -> u8 {
     ledger.flush();
     // What was written and not yet put in place, where the run ended early.
     drop(host);
-    fx_host::leave(summary.code)
+    let code = match &bootstrap {
+        Some(bootstrap) => bootstrap.end(&OsHost::new(), &request),
+        None => summary.code,
+    };
+    fx_host::leave(code)
 }

@@ -5,6 +5,9 @@ use fx_wire::cfengine::{Request, TERMINATOR};
 use super::Lost;
 use super::connection::Connection;
 
+/// What stands before the exit status of a command.
+const STATUS: &[u8] = b"(exit code: ";
+
 /// A line of what the server says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Said {
@@ -51,10 +54,9 @@ impl Connection {
             }
             for line in payload.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
                 let line = String::from_utf8_lossy(line).into_owned();
-                let code =
-                    line.strip_prefix("(exit code: ").and_then(|rest| rest.strip_suffix(')'));
-                if let Some(code) = code {
-                    ending.code = code.parse().ok();
+                let code = line.as_bytes().strip_prefix(STATUS);
+                if let Some(code) = code.and_then(|rest| rest.strip_suffix(b")")) {
+                    ending.code = String::from_utf8_lossy(code).parse().ok();
                 }
                 hear(match (line.strip_prefix("> "), line.strip_prefix("BAD:")) {
                     (Some(output), _) => Said::Output(output.to_owned()),

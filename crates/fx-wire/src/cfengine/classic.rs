@@ -11,6 +11,8 @@ const AUTH_HEAD: usize = 24;
 const SECURE_HEAD: usize = 16;
 const IV: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 const NONCE: usize = 32;
+const CLAIM: &str = "CAUTH ";
+const CHALLENGE: &str = "SAUTH ";
 
 pub const ACCEPTED: &[u8] = b"OK: key accepted";
 pub const TRUSTED: &[u8] = b"OK: unknown key was accepted on trust";
@@ -67,7 +69,7 @@ impl Claim {
 
     pub fn parse(payload: &[u8]) -> Option<Claim> {
         let text = std::str::from_utf8(payload).ok()?.trim_end_matches('\0');
-        let mut words = text.strip_prefix("CAUTH ")?.split(' ');
+        let mut words = text.strip_prefix(CLAIM)?.split(' ');
         let (address, host, user) = (words.next()?, words.next()?, words.next()?);
         if user.is_empty() || user.contains(['/', '\\']) {
             return None;
@@ -99,7 +101,7 @@ impl Challenge {
         let head = payload.get(..AUTH_HEAD)?;
         let end = head.iter().position(|byte| *byte == 0).unwrap_or(AUTH_HEAD);
         let head = std::str::from_utf8(&head[..end]).ok()?;
-        let mut words = head.strip_prefix("SAUTH ")?.split(' ');
+        let mut words = head.strip_prefix(CHALLENGE)?.split(' ');
         let encrypted = match words.next()? {
             "y" => true,
             "n" => false,

@@ -14,6 +14,8 @@ use crate::x509;
 /// Old releases encrypted their keys with this, for everybody to read.
 const PASSPHRASE: &[u8] = b"Cfengine passphrase";
 const PRIVATE: &str = "RSA PRIVATE KEY";
+const BEGIN: &str = "-----BEGIN RSA PRIVATE KEY-----";
+const END: &str = "-----END RSA PRIVATE KEY-----";
 const PUBLIC: &str = "RSA PUBLIC KEY";
 
 /// What is wrong with a key.
@@ -188,8 +190,8 @@ impl PrivateKey {
     /// The key of a text, plain or encrypted with the passphrase that everybody knows.
     pub fn from_pem(text: &str) -> Result<PrivateKey, KeyError> {
         let body = text
-            .split_once("-----BEGIN RSA PRIVATE KEY-----")
-            .and_then(|(_, rest)| rest.split_once("-----END RSA PRIVATE KEY-----"))
+            .split_once(BEGIN)
+            .and_then(|(_, rest)| rest.split_once(END))
             .map(|(body, _)| body)
             .ok_or(KeyError::Malformed)?;
         let info = body.lines().find_map(|line| line.strip_prefix("DEK-Info:"));

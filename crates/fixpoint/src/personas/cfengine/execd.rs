@@ -224,6 +224,8 @@ fn run(
                     lines.push(line);
                 }
             }
+            // A command may close its output long before it ends.
+            Ok(None) if is_running(host, child.pid()) => host.sleep(Duration::from_millis(200)),
             Ok(None) => {
                 let _ended = child.wait();
                 break;
@@ -238,6 +240,14 @@ fn run(
     }
     drop(child);
     keep(host, paths, settings, &lines, log);
+}
+
+// One that has ended and was not waited for is a zombie.
+fn is_running(host: &OsHost, pid: u32) -> bool {
+    let stat = host.read(Path::new(&format!("/proc/{pid}/stat"))).unwrap_or_default();
+    let text = String::from_utf8_lossy(&stat);
+    let state = text.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+    !matches!(state, None | Some('Z' | 'X'))
 }
 
 // The output of this run becomes the one before the next.
