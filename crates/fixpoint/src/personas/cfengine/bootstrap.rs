@@ -63,6 +63,9 @@ impl Bootstrap {
         if is_hub {
             classes.extend(["am_policy_hub", "policy_server"]);
         } else if !self.distrusts {
+            say(
+                "  notice: Bootstrap mode: implicitly trusting server, use --trust-server=no if server trust is already established",
+            );
             classes.push("trust_server");
         }
         if self.skips_policy {

@@ -106,6 +106,9 @@ fn pulses(
             run(host, paths, settings, true, call.log, Some(stop));
         }
         wait(PULSE.saturating_sub(began.elapsed()), stop, hangup);
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
         // Policy that cannot be read leaves in force what was there.
         if let Some(new) = read(request) {
             *settings = new;
