@@ -30,6 +30,7 @@ mod lint;
 pub mod load;
 pub mod mode;
 pub mod module_protocol;
+mod monitor;
 pub mod mustache;
 pub mod outcome;
 pub mod packages;

@@ -7,6 +7,7 @@ mod execd;
 mod flags;
 mod key;
 mod mail;
+mod monitor;
 mod monitord;
 mod net;
 mod options;
