@@ -9,6 +9,7 @@
 mod app;
 mod ca;
 mod caller;
+pub mod cfengine;
 mod code;
 mod connections;
 mod dates;
