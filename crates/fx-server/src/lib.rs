@@ -14,6 +14,7 @@ mod connections;
 mod dates;
 mod message;
 mod puppet;
+mod puppetdb;
 mod revoked;
 mod routes;
 mod rules;

@@ -57,7 +57,11 @@ impl Code for Table {
             return Err(Refusal::Failed("Evaluation Error: no on node x".into()));
         }
         let text = json!({"name": wish.node.as_str(), "facts": wish.facts, "resources": []});
-        Ok(CatalogMade { environment: "production".into(), text: text.to_string() })
+        Ok(CatalogMade {
+            environment: "production".into(),
+            text: text.to_string(),
+            exported: Vec::new(),
+        })
     }
 
     fn node(

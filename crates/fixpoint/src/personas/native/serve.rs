@@ -101,9 +101,12 @@ fn start(args: &Args) -> Result<(), String> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let workers = args.workers.unwrap_or(cores);
     let reports = settings.get("reports");
+    // Its default is that of servers without a store.
+    let exports = settings.values().get("storeconfigs").is_none_or(|given| given != "false");
     let environments = Environments::new(settings);
-    let site =
-        Site::start(environments, server, workers, &log).map_err(|error| error.to_string())?;
+    let exports = exports.then(|| fleet.clone());
+    let site = Site::start(environments, server, exports, workers, &log)
+        .map_err(|error| error.to_string())?;
     let reports = reports.split(',').map(str::trim).filter(|name| !matches!(*name, "" | "none"));
     let app = App::new(Parts {
         fleet,
