@@ -141,6 +141,7 @@ impl Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Dialect {
     Sqlite,
+    Postgres,
 }
 
 impl Dialect {
@@ -148,6 +149,7 @@ impl Dialect {
     pub(crate) fn bytes(self) -> &'static str {
         match self {
             Dialect::Sqlite => "BLOB",
+            Dialect::Postgres => "BYTEA",
         }
     }
 
@@ -155,6 +157,7 @@ impl Dialect {
     pub(crate) fn json(self) -> &'static str {
         match self {
             Dialect::Sqlite => "TEXT",
+            Dialect::Postgres => "JSONB",
         }
     }
 
@@ -162,6 +165,7 @@ impl Dialect {
     pub(crate) fn matches(self, text: &str, pattern: &str) -> String {
         match self {
             Dialect::Sqlite => format!("({text} REGEXP {pattern})"),
+            Dialect::Postgres => format!("({text} ~ {pattern})"),
         }
     }
 
@@ -169,6 +173,7 @@ impl Dialect {
     pub(crate) fn contains(self, text: &str, part: &str) -> String {
         match self {
             Dialect::Sqlite => format!("(instr({text}, {part}) > 0)"),
+            Dialect::Postgres => format!("(strpos({text}, {part}) > 0)"),
         }
     }
 
@@ -176,6 +181,9 @@ impl Dialect {
     pub(crate) fn time_text(self, time: &str, template: &str) -> String {
         match self {
             Dialect::Sqlite => format!("time_text({time}, {template})"),
+            Dialect::Postgres => {
+                format!("to_char(to_timestamp({time} / 1000.0) AT TIME ZONE 'UTC', {template})")
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ mod blobs;
 mod certificates;
 mod engine;
 mod nodes;
+mod postgres;
 mod query;
 mod reports;
 mod schema;
@@ -46,6 +47,14 @@ impl Fleet {
     /// caller's and should be private.
     pub fn sqlite(path: &Path) -> Result<Fleet> {
         let fleet = Fleet(Arc::new(sqlite::Sqlite::open(path)?));
+        fleet.migrate()?;
+        Ok(fleet)
+    }
+
+    /// Opens the store in a PostgreSQL database: `postgresql://user@host/name`, or
+    /// `postgresql:///name?host=/run/postgresql` for a socket.
+    pub fn postgres(url: &str) -> Result<Fleet> {
+        let fleet = Fleet(Arc::new(postgres::Postgres::open(url)?));
         fleet.migrate()?;
         Ok(fleet)
     }

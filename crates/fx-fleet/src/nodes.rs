@@ -106,10 +106,16 @@ fn kind_of(value: &Value) -> &'static str {
 
 /// Deeper facts are kept as a part of what they are in.
 const DEEPEST: usize = 32;
+/// So are those with longer paths: an index takes no more.
+const LONGEST: usize = 2000;
 
 fn leaves(name: &str, path: &mut Vec<Value>, value: &Value, into: &mut Vec<Leaf>) {
+    let path_text = Value::from(path.as_slice()).to_string();
+    if path_text.len() > LONGEST {
+        return;
+    }
     into.push(Leaf {
-        path: Value::from(path.as_slice()).to_string(),
+        path: path_text,
         name: name.to_owned(),
         depth: path.len() as u64,
         kind: kind_of(value),
@@ -155,8 +161,9 @@ fn save_values(
         sql.run(delete, &[node.into(), name.into()])?;
     }
     for (name, value) in values {
+        let text = value.to_string();
         match known.get(name) {
-            Some(old) if *old == value.to_string() => continue,
+            Some(old) if *old == text => continue,
             Some(_) => drop(sql.run(delete, &[node.into(), name.into()])?),
             None => {}
         }
@@ -186,7 +193,7 @@ fn save_resource(sql: &mut dyn Sql, node: &str, one: &ResourceRecord) -> Result<
     let json = sql.dialect().json();
     let insert = format!(
         "INSERT INTO resource (node, kind, title, is_exported, file, line, tags, parameters, hash)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, CAST($8 AS {json}), $9) ON CONFLICT DO NOTHING"
+         VALUES ($1, $2, $3, $4, $5, $6, $7, CAST($8 AS {json}), $9)"
     );
     sql.run(
         &insert,
@@ -267,9 +274,8 @@ fn facts(mut row: Row) -> Result<FactsRecord> {
 impl Fleet {
     /// Replaces the facts of a node, unless there are newer ones.
     pub fn save_facts(&self, record: &FactsRecord) -> Result<()> {
-        let values = match serde_json::from_slice(&record.body) {
-            Ok(Value::Object(values)) => values,
-            _ => return Err(crate::Error::Caller("facts are no object".into())),
+        let Ok(Value::Object(values)) = serde_json::from_slice(&record.body) else {
+            return Err(crate::Error::Caller("facts are no object".into()));
         };
         self.write(|sql| {
             see(sql, &record.node, record.produced)?;

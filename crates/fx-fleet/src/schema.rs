@@ -102,7 +102,7 @@ CREATE TABLE fact (
     number DOUBLE PRECISION,
     PRIMARY KEY (node, path)
 );
-CREATE INDEX fact_path ON fact (path, text);
+CREATE INDEX fact_path ON fact (path);
 CREATE INDEX fact_name ON fact (name, depth);
 DROP TABLE exported;
 ALTER TABLE catalog DROP COLUMN body;
@@ -123,10 +123,10 @@ CREATE TABLE resource (
     line BIGINT,
     tags TEXT NOT NULL,
     parameters $JSON NOT NULL,
-    hash TEXT NOT NULL,
-    PRIMARY KEY (node, kind, title)
+    hash TEXT NOT NULL
 );
-CREATE INDEX resource_kind ON resource (kind, title);
+CREATE INDEX resource_node ON resource (node);
+CREATE INDEX resource_kind ON resource (kind);
 CREATE INDEX resource_exported ON resource (kind) WHERE is_exported = 1;
 CREATE TABLE edge (
     node TEXT NOT NULL,

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+#[path = "support/cluster.rs"]
+mod support;
+
 use fx_fleet::{
     Added, AuthorityRecord, CatalogRecord, Error, EventRecord, FactsRecord, Fleet, Issued,
     ListRecord, Query, ReportRecord, RequestRecord, ResourceRecord, State,
@@ -12,6 +15,10 @@ fn on_each(test: impl Fn(&dyn Fn() -> Fleet)) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fleet.db");
     test(&|| Fleet::sqlite(&file).unwrap());
+    if let Some(cluster) = support::cluster() {
+        let url = cluster.database();
+        test(&|| Fleet::postgres(&url).unwrap());
+    }
 }
 
 fn with_authority(fleet: &Fleet) {

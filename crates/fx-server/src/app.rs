@@ -130,7 +130,7 @@ impl App {
             StatusServices => Ok(self.status_services(parts, request)),
             Command => self.command(request),
             PuppetdbQuery => self.puppetdb_query(parts, request),
-            PuppetdbVersion => Ok(self.puppetdb_version()),
+            PuppetdbVersion => Ok(crate::puppetdb::puppetdb_version()),
             PuppetdbTime => Ok(self.puppetdb_time()),
         };
         made.unwrap_or_else(|reply| reply)

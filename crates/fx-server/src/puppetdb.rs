@@ -9,5 +9,6 @@ mod records;
 mod report;
 
 pub(crate) use catalog::{Circumstances, catalog_payload};
+pub(crate) use queries::puppetdb_version;
 pub(crate) use records::{catalog_record, facts_payload, facts_record, report_record};
 pub(crate) use report::report_payload;

@@ -7,9 +7,12 @@
 #[path = "support/bench.rs"]
 mod support;
 
+#[path = "../../fx-fleet/tests/support/cluster.rs"]
+mod cluster;
+
 use fx_wire::puppet::percent_encoded;
 use serde_json::{Value, json};
-use support::{Bench, admin, bench};
+use support::{Bench, NOW, admin, bench, bench_on};
 
 fn read(name: &str) -> String {
     let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../conformance/puppetdb/");
@@ -98,16 +101,20 @@ fn head(text: &str) -> &str {
     let text = text.split("Acceptable fields").next().unwrap_or_default();
     let text = text.split("Known queryable").next().unwrap_or_default();
     let text = text.split("expression:").next().unwrap_or_default();
-    match text.starts_with("Json parse error") {
-        true => "Json parse error",
-        false => text,
-    }
+    if text.starts_with("Json parse error") { "Json parse error" } else { text }
 }
 
 #[test]
 fn queries_are_answered_as_the_original_does() {
-    let bench = bench(Vec::new());
-    feed(&bench);
+    check_queries(&bench(Vec::new()));
+    if let Some(cluster) = cluster::cluster() {
+        let fleet = fx_fleet::Fleet::postgres(&cluster.database()).unwrap();
+        check_queries(&bench_on(fleet, tempfile::tempdir().unwrap(), NOW, Vec::new()));
+    }
+}
+
+fn check_queries(bench: &Bench) {
+    feed(bench);
     let expected: Vec<Value> = serde_json::from_str(&read("expected.json")).unwrap();
     let mut wrong = Vec::new();
     for row in &expected {

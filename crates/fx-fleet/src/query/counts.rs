@@ -101,10 +101,9 @@ impl Counted {
             Filter::Not(inner) => Ok(!self.fits(inner)?),
             Filter::Compare { op, field: Field::Named(name), value } => {
                 let own = self.fields().into_iter().find(|(known, _)| known == name);
-                let (Some((_, own)), Some(wanted)) = (own, value.as_f64()) else {
+                let (Some((_, own)), Some(wanted)) = (own, value.as_u64()) else {
                     return wrong(format!("'{name}' is not a count of events"));
                 };
-                let own = own as f64;
                 Ok(match op {
                     Op::Equal => own == wanted,
                     Op::Greater => own > wanted,

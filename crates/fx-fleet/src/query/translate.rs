@@ -1,5 +1,7 @@
 //! From the tree of a query to SQL.
 
+use std::fmt::Write;
+
 use serde_json::Value;
 
 use super::ast::{Column, Entity, Field, Filter, Function, Op, Query, Source};
@@ -91,14 +93,14 @@ impl Translator {
             if table.is_distinct && query.group_by.is_empty() { "DISTINCT " } else { "" };
         let mut text = format!("SELECT {distinct}{} FROM {}", columns.join(", "), table.from);
         if !conditions.is_empty() {
-            text.push_str(&format!(" WHERE {}", conditions.join(" AND ")));
+            let _ = write!(text, " WHERE {}", conditions.join(" AND "));
         }
         let mut groups = Vec::new();
         for column in &query.group_by {
             groups.push(self.group(query, &table, column, &columns)?);
         }
         if !groups.is_empty() {
-            text.push_str(&format!(" GROUP BY {}", groups.join(", ")));
+            let _ = write!(text, " GROUP BY {}", groups.join(", "));
         }
         if with_pages {
             self.pages(query, &table, &mut text)?;
@@ -137,15 +139,15 @@ impl Translator {
             orders.push(format!("{sql} {direction}"));
         }
         if !orders.is_empty() {
-            text.push_str(&format!(" ORDER BY {}", orders.join(", ")));
+            let _ = write!(text, " ORDER BY {}", orders.join(", "));
         }
         // SQLite takes an offset only after a limit.
         let limit = query.limit.or(query.offset.map(|_| i64::MAX as u64));
         if let Some(limit) = limit {
-            text.push_str(&format!(" LIMIT {limit}"));
+            let _ = write!(text, " LIMIT {limit}");
         }
         if let Some(offset) = query.offset {
-            text.push_str(&format!(" OFFSET {offset}"));
+            let _ = write!(text, " OFFSET {offset}");
         }
         Ok(())
     }

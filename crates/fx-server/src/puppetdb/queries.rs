@@ -128,11 +128,16 @@ impl Parameters {
 
     fn reply(&self, value: &Value) -> Reply {
         let reply = Reply::json(200, value);
-        match self.flag("pretty") {
-            true => Reply { body: serde_json::to_vec_pretty(value).unwrap_or_default(), ..reply },
-            false => reply,
+        if self.flag("pretty") {
+            return Reply { body: serde_json::to_vec_pretty(value).unwrap_or_default(), ..reply };
         }
+        reply
     }
+}
+
+/// The version whose queries these are.
+pub(crate) fn puppetdb_version() -> Reply {
+    Reply::json(200, &json!({"version": "7.12.1"}))
 }
 
 impl App {
@@ -245,10 +250,6 @@ impl App {
             "skips": having("skips"),
             "total": rows.len(),
         }])))
-    }
-
-    pub(crate) fn puppetdb_version(&self) -> Reply {
-        Reply::json(200, &json!({"version": "7.12.1"}))
     }
 
     pub(crate) fn puppetdb_time(&self) -> Reply {
