@@ -209,8 +209,8 @@ impl Context<'_> {
             "3.21.0",
             "inventory,source=agent,attribute_name=CFEngine version",
         );
-        // One look at the directory shows which of them are worth a look of their own.
-        let there = self.host().list(&path(&paths.bin)).unwrap_or_default();
+        // Where the directory is missing, none of them is worth a look of its own.
+        let has_bin = self.host().stat(&path(&paths.bin)).is_ok();
         for tool in [
             "cf-agent",
             "cf-promises",
@@ -227,11 +227,8 @@ impl Context<'_> {
             "rpmvercmp",
             "cf-twin",
         ] {
-            if !there.iter().any(|entry| entry.name == tool) {
-                continue;
-            }
             let file = format!("{}/{tool}", paths.bin);
-            if self.host().stat(&path(&file)).is_ok() {
+            if has_bin && self.host().stat(&path(&file)).is_ok() {
                 let name = tool.replace('-', "_");
                 self.sys_tagged(&name, format!("\"{file}\""), "cfe_internal,source=agent");
                 if tool == "cf-agent" {

@@ -470,7 +470,7 @@ impl Wanted<'_> {
             ..file::Desired::default()
         };
         if !is_sourced {
-            return Made::File(Box::new(file::File::new(desired)));
+            return Made::File(Box::new(file::File::new(desired).with_known(self.there)));
         }
         let kind = checksum.as_deref().and_then(Kind::named);
         let kind = kind.unwrap_or(Kind::Digest(algorithm));

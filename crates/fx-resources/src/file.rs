@@ -126,6 +126,8 @@ pub enum Obstruction {
 pub struct File {
     /// What it should be.
     pub desired: Desired,
+    /// What the caller has just seen at the path, if it saw something.
+    known: Option<Meta>,
     seen: Option<Seen>,
 }
 
@@ -146,7 +148,13 @@ struct Seen {
 impl File {
     /// A file that should be like this.
     pub fn new(desired: Desired) -> File {
-        File { desired, seen: None }
+        File { desired, known: None, seen: None }
+    }
+
+    /// Spares the first observation the look at the path: the caller has just looked.
+    pub fn with_known(mut self, there: Option<Meta>) -> File {
+        self.known = there;
+        self
     }
 }
 
@@ -161,7 +169,7 @@ impl Resource for File {
 
     fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.seen = None;
-        let (seen, changes) = observe::observe(host, &self.desired)?;
+        let (seen, changes) = observe::observe(host, &self.desired, self.known.take())?;
         self.seen = Some(seen);
         Ok(changes)
     }

@@ -442,7 +442,11 @@ fn work(
     {
         return false;
     }
-    let found = ctx.host().stat_opt(&place);
+    // What is no link was seen already.
+    let found = match &meta {
+        Some(itself) if !itself.is_symlink() => Ok(meta.clone()),
+        _ => ctx.host().stat_opt(&place),
+    };
     let Ok(found) = seen(ctx, promise, found, result) else { return true };
     let exists = match found {
         None => {

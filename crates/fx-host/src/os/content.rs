@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::files::open_in;
 use super::path::Place;
-use crate::{HostError, Pieces, Result, limits};
+use crate::{HostError, Pieces, Result};
 
 /// What a file is to hold.
 pub(super) enum New<'a> {
@@ -147,18 +147,20 @@ fn write_with_holes(file: &File, content: &[u8], base: u64) -> io::Result<()> {
     file.set_len(base + content.len() as u64)
 }
 
-/// The whole content of an open file. More than [`limits::WHOLE`] is refused: a file of
-/// somebody else may claim any size.
-pub(super) fn read_all(file: &File, size: u64, path: &Path) -> Result<Vec<u8>> {
-    if size > limits::WHOLE {
-        return Err(HostError::TooLarge { path: path.to_owned(), limit: limits::WHOLE });
+/// The content of an open file, unless it is larger than the limit: a file of somebody else may
+/// claim any size.
+pub(super) fn read_up_to(file: &File, size: u64, limit: u64, path: &Path) -> Result<Vec<u8>> {
+    let too_large = || HostError::TooLarge { path: path.to_owned(), limit };
+    if size > limit {
+        return Err(too_large());
     }
-    let content = read_bytes(file, size).map_err(|error| HostError::io("read", path, error))?;
-    content.ok_or_else(|| HostError::TooLarge { path: path.to_owned(), limit: limits::WHOLE })
+    let content =
+        read_bytes(file, size, limit).map_err(|error| HostError::io("read", path, error))?;
+    content.ok_or_else(too_large)
 }
 
 /// `None` where there is more than the limit in a file that did not say so.
-fn read_bytes(file: &File, size: u64) -> io::Result<Option<Vec<u8>>> {
+fn read_bytes(file: &File, size: u64, limit: u64) -> io::Result<Option<Vec<u8>>> {
     // One byte more than the size shows the end of file in the same call.
     // Files of the kernel say they are empty and are not.
     let mut content = vec![0; if size == 0 { 4096 } else { size as usize + 1 }];
@@ -166,20 +168,21 @@ fn read_bytes(file: &File, size: u64) -> io::Result<Option<Vec<u8>>> {
     loop {
         let count = match file.read_at(&mut content[filled..], filled as u64) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // Pipes and terminals have no positions.
             Err(error) if error.raw_os_error() == Some(Errno::SPIPE.raw_os_error()) => {
                 content.truncate(filled);
-                file.take(limits::WHOLE + 1).read_to_end(&mut content)?;
-                return Ok(Some(content).filter(|content| content.len() as u64 <= limits::WHOLE));
+                file.take(limit.saturating_add(1)).read_to_end(&mut content)?;
+                return Ok(Some(content).filter(|content| content.len() as u64 <= limit));
             }
             result => result?,
         };
         filled += count;
+        if filled as u64 > limit {
+            return Ok(None);
+        }
         if count == 0 || (size > 0 && filled == size as usize) {
             content.truncate(filled);
             return Ok(Some(content));
-        }
-        if filled as u64 > limits::WHOLE {
-            return Ok(None);
         }
         if filled == content.len() {
             content.resize(content.len().max(4096) * 2, 0);

@@ -15,13 +15,14 @@ use rustix::io::{Errno, retry_on_intr};
 
 use super::OsHost;
 use super::attributes::{self, grown, timestamps};
-use super::content::{FromStart, New, read_all, refill};
+use super::content::{FromStart, New, read_up_to, refill};
 use super::path::{Intent, Leaf, Place, open_plain, place, resolve};
 use super::pour::pour;
 use super::temp::Temp;
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Edits, Entry, Files, FsSpace, HostError, Kind, Meta, Pieces, Reader, Result, Time, WriteOptions,
+    Edits, Entry, Files, FsSpace, HostError, Kind, Meta, Pieces, Reader, Result, Time,
+    WriteOptions, limits,
 };
 
 /// Opens a name in a held directory.
@@ -243,14 +244,14 @@ impl Files for OsHost {
         let file = self.open_file(path)?;
         let meta =
             rustix::fs::fstat(&file).map(|stat| to_meta(&stat)).map_err(failed("read", path))?;
-        let content = read_all(&file, meta.size, path)?;
+        let content = read_up_to(&file, meta.size, limits::WHOLE, path)?;
         Ok((meta, content))
     }
 
     fn read_limited(&self, path: &Path, limit: u64) -> Result<Vec<u8>> {
         let file = self.open_file(path)?;
         let size = rustix::fs::fstat(&file).map_err(failed("read", path))?.st_size as u64;
-        super::trust::read_up_to(file, size, limit, path)
+        read_up_to(&file, size, limit, path)
     }
 
     fn check_trusted(&self, path: &Path) -> Result<()> {

@@ -12,7 +12,6 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 
@@ -20,7 +19,7 @@ use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::OsHost;
-use super::content::FromStart;
+use super::content::read_up_to;
 use super::path::open_plain;
 use crate::{Accounts, Edits, Files, HostError, Result};
 
@@ -115,7 +114,7 @@ impl OsHost {
         let stat = rustix::fs::fstat(&file).map_err(|errno| HostError::io("read", path, errno))?;
         match self.flaw(rule, &real, &stat) {
             Some(flaw) => Err(refuse(&asked, &real, flaw)),
-            None => read_up_to(file, stat.st_size as u64, limit, path),
+            None => read_up_to(&file, stat.st_size as u64, limit, path),
         }
     }
 
@@ -359,21 +358,6 @@ fn acl(path: &Path) -> Option<Vec<u8>> {
     let count = rustix::fs::lgetxattr(path, name, &mut list[..]).ok()?;
     list.truncate(count);
     Some(list)
-}
-
-/// The content of an open file, unless it is larger than the limit.
-pub(super) fn read_up_to(file: File, size: u64, limit: u64, path: &Path) -> Result<Vec<u8>> {
-    let too_large = || HostError::TooLarge { path: path.to_owned(), limit };
-    if size > limit {
-        return Err(too_large());
-    }
-    let mut content = Vec::with_capacity(size as usize + 1);
-    // Files of the kernel and pipes have no size, and a file may grow while it is read.
-    FromStart { file, at: 0 }
-        .take(limit + 1)
-        .read_to_end(&mut content)
-        .map_err(|error| HostError::io("read", path, error))?;
-    if content.len() as u64 > limit { Err(too_large()) } else { Ok(content) }
 }
 
 #[cfg(test)]

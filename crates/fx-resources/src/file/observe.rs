@@ -1,4 +1,5 @@
-//! Looking at a file: one `lstat`, and one `read` when content is wanted.
+//! Looking at a file: one `lstat`, unless the caller just made it, and one `read` when content is
+//! wanted.
 //!
 //! A digest is computed only once something is known to differ.
 
@@ -19,9 +20,16 @@ const DETAIL_LIMIT: u64 = 10_000_000;
 
 type Observed = (Seen, Vec<Change>);
 
-pub(super) fn observe(host: &dyn Look, desired: &Desired) -> Result<Observed, Failure> {
+pub(super) fn observe(
+    host: &dyn Look,
+    desired: &Desired,
+    known: Option<Meta>,
+) -> Result<Observed, Failure> {
     let mut path = desired.path.clone();
-    let mut meta = host.lstat_opt(&path)?;
+    let mut meta = match known {
+        Some(there) => Some(there),
+        None => host.lstat_opt(&path)?,
+    };
     if desired.links == Links::Follow && meta.as_ref().is_some_and(Meta::is_symlink) {
         match host.real_path_to_change(&path) {
             Ok(real) => {
