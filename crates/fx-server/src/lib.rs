@@ -9,11 +9,13 @@
 mod app;
 mod ca;
 mod caller;
+pub mod cfengine;
 mod code;
 mod connections;
 mod dates;
 mod message;
 mod puppet;
+mod puppetdb;
 mod revoked;
 mod routes;
 mod rules;

@@ -5,5 +5,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cfengine;
 pub mod puppet;
 pub mod x509;

@@ -381,6 +381,10 @@ impl<'a> Watch<'a> {
         let slice = if self.pidfd.is_some() { SLICE } else { Duration::from_millis(5) };
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(slice.subsec_nanos()) };
         match poll(&mut fds, Some(&slice)) {
+            Ok(0) => {
+                strays::reap();
+                Ok(())
+            }
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(errno) => Err(errno.into()),
         }
