@@ -4,6 +4,7 @@
 mod authority;
 mod autosign;
 mod environments;
+mod exports;
 mod files;
 mod fingerprint;
 mod modules;

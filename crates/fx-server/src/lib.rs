@@ -15,6 +15,7 @@ mod connections;
 mod dates;
 mod message;
 mod puppet;
+mod puppetdb;
 mod revoked;
 mod routes;
 mod rules;

@@ -254,7 +254,14 @@ pub(crate) fn run(
     let mut kept = outputs.into_iter().map(|output| output.finish(on_line));
     let (stdout, cut_out) = kept.next().unwrap_or_default();
     let (stderr, cut_err) = kept.next().unwrap_or_default();
-    Ok(Ended { exit, stdout, stderr, truncated: cut_out || cut_err, elapsed: began.elapsed() })
+    Ok(Ended {
+        exit,
+        stdout,
+        stderr,
+        truncated: cut_out || cut_err,
+        elapsed: began.elapsed(),
+        pid: child.id(),
+    })
 }
 
 /// Bytes on their way into the child.

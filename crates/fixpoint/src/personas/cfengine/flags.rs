@@ -464,7 +464,7 @@ fn syntax_description(_: &mut Asked, text: String) -> Result<(), u8> {
         }
         "none" => Ok(()),
         _ => {
-            complain(&format!(
+            say(&format!(
                 "   error: Invalid syntax description output format: '{text}'. Possible values are 'none', 'json'"
             ));
             Err(1)

@@ -21,14 +21,15 @@ Settings are those of puppet.conf, sections [server] and [main]. Without a certi
 
 Examples:
   fixpoint serve
-  fixpoint serve --set confdir=/etc/puppetlabs/puppet --set codedir=/etc/puppetlabs/code")]
+  fixpoint serve --set confdir=/etc/puppetlabs/puppet --set codedir=/etc/puppetlabs/code
+  fixpoint serve --store postgresql://fixpoint@db.example.com/fleet")]
 pub(crate) struct Args {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, default_value = "0.0.0.0:8140")]
     listen: String,
-    /// File of the store [default: fleet.db in the directory 'vardir']
-    #[arg(long)]
-    store: Option<PathBuf>,
+    /// File of the store, or the URL of a PostgreSQL database [default: fleet.db in 'vardir']
+    #[arg(long, value_name = "FILE|URL")]
+    store: Option<String>,
     /// A setting of Puppet, before those of puppet.conf
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<String>,
@@ -74,10 +75,7 @@ fn start(args: &Args) -> Result<(), String> {
         }
         name => name,
     };
-    let store = args.store.clone();
-    let store = store.unwrap_or_else(|| Path::new(&settings.get("vardir")).join("fleet.db"));
-    make_private_dir(&host, &store)?;
-    let fleet = Fleet::sqlite(&store).map_err(|error| error.to_string())?;
+    let fleet = open_store(&host, args.store.as_deref(), &settings)?;
     let verbose = args.verbose;
     let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(move |line: &str| {
         if verbose {
@@ -101,9 +99,12 @@ fn start(args: &Args) -> Result<(), String> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let workers = args.workers.unwrap_or(cores);
     let reports = settings.get("reports");
+    // Its default is that of servers without a store.
+    let exports = settings.values().get("storeconfigs").is_none_or(|given| given != "false");
     let environments = Environments::new(settings);
-    let site =
-        Site::start(environments, server, workers, &log).map_err(|error| error.to_string())?;
+    let exports = exports.then(|| fleet.clone());
+    let site = Site::start(environments, server, exports, workers, &log)
+        .map_err(|error| error.to_string())?;
     let reports = reports.split(',').map(str::trim).filter(|name| !matches!(*name, "" | "none"));
     let app = App::new(Parts {
         fleet,
@@ -130,6 +131,21 @@ fn start(args: &Args) -> Result<(), String> {
     terminal::print(&format!("listening on {bound}\n"));
     fx_server::serve(listener, Arc::new(app), &tls, Limits::default(), stop)
         .map_err(|error| error.to_string())
+}
+
+fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result<Fleet, String> {
+    let fleet = match store {
+        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            Fleet::postgres(url)
+        }
+        file => {
+            let default = || Path::new(&settings.get("vardir")).join("fleet.db");
+            let file = file.map_or_else(default, PathBuf::from);
+            make_private_dir(host, &file)?;
+            Fleet::sqlite(&file)
+        }
+    };
+    fleet.map_err(|error| error.to_string())
 }
 
 /// The first address of the server's name.
