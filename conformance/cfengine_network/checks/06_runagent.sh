@@ -2,6 +2,7 @@
 both_runagent() {
     make_site
     server_policy "$TRUSTS"
+    client_policy ''
     serve
     c "$O/cf-key" -t "127.0.0.1:$S/ppkeys/localhost.pub"
     r() { c "$O/cf-runagent" -H 127.0.0.1:15308 "$@" > "$W/out" 2>&1; echo "exit $?" >> "$W/out"; }

@@ -309,6 +309,10 @@ fn runs_are_started_as_roles_and_bundles_allow() {
     let key = site.path("S/ppkeys/localhost.pub");
     let known = format!("127.0.0.1:{}", key.display());
     assert!(site.tool("C", "cf-key", &["-t", &known]).status.success());
+    site.policy(
+        "C",
+        "body common control { bundlesequence => { \"main\" }; }\nbundle agent main { }\n",
+    );
     let to = format!("127.0.0.1:{}", server.port);
     let table: &[(&[&str], i32, &str)] = &[
         (&["-D", "role1", "--remote-bundles", "bun1"], 0, "-> RUN -D role1 --bundlesequence bun1"),

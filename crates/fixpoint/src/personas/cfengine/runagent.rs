@@ -33,10 +33,11 @@ pub(crate) fn runagent(invocation: &Invocation) -> u8 {
             return 1;
         }
     }
-    let hosts = hosts(&call);
-    if hosts.is_empty() {
-        return 0;
-    }
+    let hosts = match hosts(&call) {
+        Ok(hosts) if hosts.is_empty() => return 0,
+        Ok(hosts) => hosts,
+        Err(code) => return code,
+    };
     let ourselves = match Ourselves::read("cf-runagent") {
         Ok(ourselves) => ourselves,
         Err(why) => {
@@ -54,18 +55,15 @@ pub(crate) fn runagent(invocation: &Invocation) -> u8 {
     }
 }
 
-fn hosts(call: &Call) -> Vec<HostPort> {
+// Policy is read in any case, and must be right.
+fn hosts(call: &Call) -> Result<Vec<HostPort>, u8> {
+    let promised = with_policy(&request(call, Component::Runagent), |ctx| {
+        let hosts = ctx.control.list("runagent", "hosts");
+        hosts.iter().map(ToString::to_string).collect::<Vec<String>>()
+    })?;
     let named = call.list("hail");
-    let named = if named.is_empty() {
-        let hosts = with_policy(&request(call, Component::Runagent), |ctx| {
-            let hosts = ctx.control.list("runagent", "hosts");
-            hosts.iter().map(ToString::to_string).collect()
-        });
-        hosts.unwrap_or_default()
-    } else {
-        named
-    };
-    named.iter().map(|name| HostPort::parse(name)).collect()
+    let named = if named.is_empty() { promised } else { named };
+    Ok(named.iter().map(|name| HostPort::parse(name)).collect())
 }
 
 fn one_host(call: &Call, ourselves: &Ourselves, to: &HostPort) -> Option<i32> {

@@ -206,7 +206,7 @@ impl Remote {
                     break;
                 }
                 total += size;
-                batch.extend(ahead.likely.pop_front());
+                batch.extend(ahead.likely.pop_front().filter(|(_, size)| *size > 0));
             }
         }
         let mut at = 0;
@@ -305,6 +305,12 @@ impl Source for Remote {
 
     fn fetch(&self, ctx: &Agent<'_>, source: &str, meta: &Meta) -> Result<(), String> {
         if meta.size > SMALL || self.ahead.borrow().contents.contains_key(source) {
+            return Ok(());
+        }
+        // There is nothing to request of an empty file, and the original's answer to an encrypted
+        // request of one is no answer.
+        if meta.size == 0 {
+            self.ahead.borrow_mut().contents.insert(source.to_owned(), Vec::new());
             return Ok(());
         }
         let lost = |lost: Lost| {
