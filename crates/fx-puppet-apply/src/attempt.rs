@@ -37,6 +37,7 @@ impl Transaction<'_> {
             return status;
         };
         wording::changes(resource, &mut changes);
+        *self.corrective.borrow_mut() = self.store.judge(resource, &changes);
         if let Made::Ruby(ruby) = thing {
             let said = ruby.looked();
             self.log_said(resource, &said);
@@ -72,6 +73,8 @@ impl Transaction<'_> {
                 self.failed(resource, path, thing, &changes, &failure, &mut status);
             }
         }
+        self.corrective.borrow_mut().clear();
+        self.store.settle(self.run.look(), resource, &changes, &status);
         status
     }
 
@@ -192,6 +195,7 @@ impl Transaction<'_> {
                 is_secret,
                 name,
                 was: None,
+                is_corrective: self.corrective.borrow().contains(property),
             }
         };
         counted(changes).into_iter().map(one).collect()

@@ -16,6 +16,7 @@ mod backup;
 mod base_service;
 pub mod bucket;
 mod check;
+mod corrective;
 mod debug;
 mod engine_resource;
 mod execs;

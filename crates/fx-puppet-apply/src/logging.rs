@@ -122,6 +122,9 @@ impl Transaction<'_> {
         let source = Source::Property(Rc::clone(path), property.clone());
         let mut entry = Entry::new(self.run, weight, source, message);
         entry.place.clone_from(&self.place);
+        if self.corrective.borrow().contains(&*property) {
+            entry.words = wording::corrective(&entry.words).into();
+        }
         Logged { property, words: self.add(entry) }
     }
 

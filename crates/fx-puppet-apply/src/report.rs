@@ -118,7 +118,7 @@ fn event_json(low: &str, event: &Event, time: &str) -> Json {
         } else {
             Json::Null
         },
-        "corrective_change": false,
+        "corrective_change": event.is_corrective,
     })
 }
 
@@ -209,7 +209,7 @@ impl Row<'_> {
             "change_count": status.changes,
             "out_of_sync_count": status.out_of_sync,
             "events": events.collect::<Vec<Json>>(),
-            "corrective_change": false,
+            "corrective_change": status.is_corrective(),
         });
         if !secrets.is_empty() {
             hide(&mut whole, secrets);
@@ -340,7 +340,7 @@ impl<'a> Account<'a> {
             row("changed", count(&|status| status.changed)),
             row("out_of_sync", count(&|status| status.out_of_sync > 0)),
             row("scheduled", Json::from(0)),
-            row("corrective_change", Json::from(0)),
+            row("corrective_change", count(&Status::is_corrective)),
         ];
         let mut by_kind: Vec<(&str, f64)> = Vec::new();
         let own = self.all.iter().map(|(resource, status, ..)| (&*resource.low, *status));
@@ -439,7 +439,8 @@ impl<'a> Account<'a> {
     fn tail(&self, compiled: &Compiled) -> Map<String, Json> {
         let known = self.agent.and_then(|agent| agent.catalog_uuid.clone());
         let mut tail = Map::new();
-        tail.insert("corrective_change".into(), Json::from(false));
+        let is_corrective = self.every().any(Status::is_corrective);
+        tail.insert("corrective_change".into(), Json::from(is_corrective));
         tail.insert("catalog_uuid".into(), known.unwrap_or_else(|| uuid(compiled)).into());
         let cached = self.agent.map_or("not_used", |agent| agent.cached_catalog_status);
         tail.insert("cached_catalog_status".into(), Json::from(cached));

@@ -16,8 +16,8 @@ use crate::status::Status;
 use crate::transaction::Transaction;
 use crate::wording::Message;
 use crate::{
-    Request, Summary, attributes, autorequire, backup, engine_resource, files, generate, keys,
-    order, own_files, secrets, state, status,
+    Request, Summary, attributes, autorequire, backup, corrective, engine_resource, files,
+    generate, keys, order, own_files, secrets, state, status,
 };
 
 /// Compiles and applies.
@@ -160,6 +160,11 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
     if debugs && state_file.is_some() {
         debug::show(run, Detail::LoadedState(seconds_since(run, reading)));
     }
+    let store_file = request.vardir.as_ref().filter(|_| request.agent.is_some());
+    let store_file = store_file.map(|dir| dir.join("state/transactionstore.yaml"));
+    let store = corrective::Store::read(run.look(), store_file, &mut |file, why| {
+        move_aside(run, file, why);
+    });
     let mut transaction = Transaction {
         run,
         phase: "apply".into(),
@@ -191,11 +196,25 @@ fn carry_out(compiled: &Compiled, request: &Request, mut account: Account<'_>) -
         announced: BTreeSet::new(),
         left_out,
         state,
+        store,
+        corrective: RefCell::default(),
     };
     transaction.log(Level::Info, &Message::Applying { version });
     transaction.log_relations(&plan);
     transaction.apply(&plan, &mut made);
     finish(&transaction, request, account, started)
+}
+
+/// A store of an earlier run that cannot be read gets another name.
+fn move_aside(run: Run<'_>, file: &std::path::Path, why: &str) {
+    let shown = file.display();
+    let text = format!("Transaction store file {shown} is corrupt ({why}); replacing");
+    run.ledger.message(Level::Error, &text, &Origin::default());
+    let aside = std::path::PathBuf::from(format!("{shown}.bad"));
+    if let Err(error) = run.own_state(|act| act.rename(file, &aside)) {
+        let text = format!("Unable to rename corrupt transaction store file: {error}");
+        run.ledger.message(Level::Error, &text, &Origin::default());
+    }
 }
 
 /// Keeps the state, writes the report, and sums up.
@@ -215,6 +234,15 @@ fn finish<'a>(
     }
     if let Err(error) = run.own_state(|act| transaction.state.write(act, run.ledger.secrets())) {
         let text = format!("Could not write state: {error}");
+        run.ledger.message(Level::Error, &text, &Origin::default());
+    }
+    for (at, status) in &transaction.status {
+        if status.skipped {
+            transaction.store.skip(&transaction.catalog.resources[*at].reference());
+        }
+    }
+    if let Err(error) = run.own_state(|act| transaction.store.write(act, run.ledger.secrets())) {
+        let text = format!("Could not write the transaction store: {error}");
         run.ledger.message(Level::Error, &text, &Origin::default());
     }
     if logs {

@@ -25,6 +25,13 @@ pub(super) struct Status {
     pub(super) took: f64,
 }
 
+impl Status {
+    /// Whether something else than the agent had changed it.
+    pub(super) fn is_corrective(&self) -> bool {
+        self.events.iter().any(|event| event.is_corrective)
+    }
+}
+
 /// A generated resource, and what became of it. There may be very many: of each
 /// only what the report needs is kept.
 #[derive(Debug)]
@@ -103,6 +110,8 @@ pub(super) struct Event {
     pub(super) name: Option<String>,
     /// What an audited property was before.
     pub(super) was: Option<String>,
+    /// Something else than the agent had changed the property.
+    pub(super) is_corrective: bool,
 }
 
 impl Event {
@@ -119,6 +128,7 @@ impl Event {
             is_secret: false,
             name: None,
             was: None,
+            is_corrective: false,
         }
     }
 }

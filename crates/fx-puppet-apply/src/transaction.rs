@@ -114,6 +114,10 @@ pub(super) struct Transaction<'a> {
     pub(super) aborted: Option<String>,
     /// Values recorded for audits.
     pub(super) state: super::state::State,
+    /// What the last run wanted of each property.
+    pub(super) store: super::corrective::Store,
+    /// Properties of the resource at hand that something else changed since then.
+    pub(super) corrective: std::cell::RefCell<BTreeSet<String>>,
 }
 
 impl<'a> Transaction<'a> {

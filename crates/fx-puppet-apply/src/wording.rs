@@ -132,6 +132,11 @@ fn events(count: usize) -> String {
     format!("{count} event{}", if count == 1 { "" } else { "s" })
 }
 
+/// The words of a change that puts right what something else changed.
+pub(super) fn corrective(words: &str) -> String {
+    format!("{words} (corrective)")
+}
+
 /// The words of an event.
 pub(crate) fn words(message: &Message) -> String {
     use Message::{
