@@ -5,5 +5,6 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chef;
 pub mod puppet;
 pub mod x509;
