@@ -77,6 +77,16 @@ CREATE TABLE blob_path (
     PRIMARY KEY (digest, path)
 );
 ",
+    // Documents of Chef's server.
+    "
+CREATE TABLE document (
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    body $BYTES NOT NULL,
+    PRIMARY KEY (scope, kind, name)
+);
+",
 ];
 
 /// Brings the store to the newest schema.

@@ -187,9 +187,7 @@ pub fn verify(
     };
     let text = signable.text(protocol);
     let verified = match protocol {
-        Protocol::V1_0 | Protocol::V1_1 => {
-            rsa_key::verify_text(der, text.as_bytes(), &signature)
-        }
+        Protocol::V1_0 | Protocol::V1_1 => rsa_key::verify_text(der, text.as_bytes(), &signature),
         Protocol::V1_2 | Protocol::V1_3 => {
             let algorithm = protocol.algorithm();
             let digest = digest(algorithm, text.as_bytes());
