@@ -78,21 +78,6 @@ pub(crate) fn show(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     all(context, &rights)
 }
 
-fn part(context: &mut Context<'_, '_>, rights: &Rights, permission: &str) -> Answer {
-    if !PERMISSIONS.contains(&permission) {
-        return fail(404, format!("Invalid permission {permission}"));
-    }
-    let shown = named(context, rights, permission)?;
-    Ok(Reply::ok(&json!({permission: shown})))
-}
-
-pub(crate) fn show_part(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    exists(context, &parts[0], &parts[1])?;
-    need_any(context, &parts[0], &parts[1])?;
-    let rights = context.rights(&parts[0], &parts[1])?;
-    part(context, &rights, &parts[2])
-}
-
 fn texts<'a>(entry: &'a Value, list: &str) -> Answer<Option<Vec<&'a str>>> {
     let Some(given) = entry.get(list) else { return Ok(None) };
     let texts: Option<Vec<&str>> =
@@ -148,10 +133,13 @@ fn entry(context: &mut Context<'_, '_>, permission: &str) -> Answer<Value> {
     }
     let mut group_ids: Vec<Value> = Vec::new();
     for name in groups {
-        match context.id_of(Kind::Group, name)? {
+        match context.group_id(name)? {
             Some(id) => group_ids.push(id.into()),
             None => {
-                return fail(400, format!("The group(s) {name} do not exist in this organization."));
+                return fail(
+                    400,
+                    format!("The group(s) {name} do not exist in this organization."),
+                );
             }
         }
     }
@@ -199,13 +187,6 @@ pub(crate) fn show_organization(context: &mut Context<'_, '_>, parts: &[String])
     all(context, &rights)
 }
 
-pub(crate) fn show_organization_part(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    of_organization(parts)?;
-    need_any(context, "organization", "")?;
-    let rights = context.rights("organization", "")?;
-    part(context, &rights, &parts[1])
-}
-
 pub(crate) fn update_organization_part(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     of_organization(parts)?;
     change(context, "organization", "", &parts[1])
@@ -222,12 +203,6 @@ pub(crate) fn show_user(context: &mut Context<'_, '_>, parts: &[String]) -> Answ
     user(context, &parts[0])?;
     let rights = context.rights("users", &parts[0])?;
     all(context, &rights)
-}
-
-pub(crate) fn show_user_part(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    user(context, &parts[0])?;
-    let rights = context.rights("users", &parts[0])?;
-    part(context, &rights, &parts[1])
 }
 
 pub(crate) fn update_user_part(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {

@@ -49,7 +49,7 @@ pub(crate) fn add(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
 
 pub(crate) fn member(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     if !context.has_own("member", &parts[0])? {
-        return fail(
+        return fail_plain(
             404,
             format!("Cannot find a user {} in organization {}", parts[0], context.org),
         );
@@ -62,7 +62,10 @@ pub(crate) fn member(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
 pub(crate) fn remove(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     let name = &parts[0];
     if !context.has_own("member", name)? {
-        return fail(404, format!("Cannot find a user {name} in organization {}", context.org));
+        return fail_plain(
+            404,
+            format!("Cannot find a user {name} in organization {}", context.org),
+        );
     }
     let is_self = !context.actor.is_client && context.actor.name == *name;
     if !is_self {
@@ -152,7 +155,9 @@ pub(crate) fn withdraw(context: &mut Context<'_, '_>, parts: &[String]) -> Answe
 
 /// Invitations are seen and answered by the user himself.
 fn himself(context: &mut Context<'_, '_>, name: &str) -> Answer<()> {
-    users::found(context, name)?;
+    if !context.docs.has(GLOBAL, "user", name)? {
+        return users::absent(name);
+    }
     let is_self = !context.actor.is_client && context.actor.name == name;
     if is_self || context.actor.is_superuser {
         return Ok(());

@@ -87,9 +87,13 @@ pub(crate) fn actor(context: &mut Context<'_, '_>, signed: &Signed<'_>) -> Answe
         name,
         api_version: request.field("x-ops-server-api-version").unwrap_or("0"),
     };
+    // A page that signs for its users has a key of its own.
+    let is_web = request.field("x-ops-request-source") == Some("web");
+    let web_key = context.server.parts.web_key.as_deref().filter(|_| is_web);
     let signer = keys.into_iter().find(|(_, key)| {
+        let pem = web_key.unwrap_or_else(|| text(key, "public_key"));
         is_body
-            && PublicKey::from_pem(text(key, "public_key"))
+            && PublicKey::from_pem(pem)
                 .is_ok_and(|key| verify(&signable, signed.protocol, &signed.signature, &key))
     });
     let Some((actor, _)) = signer else {

@@ -37,10 +37,15 @@ pub(crate) fn authenticate(context: &mut Context<'_, '_>, _: &[String]) -> Answe
 }
 
 pub(crate) fn recover(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
-    let user = checked(context)?;
-    if user.get("external_authentication_uid").is_none_or(Value::is_null) {
+    let (name, _) = credentials(context)?;
+    let known = context.get(GLOBAL, "user", &name)?;
+    let is_enabled = known.is_some_and(|user| user["recovery_authentication_enabled"] == true);
+    if context.actor.is_superuser && !is_enabled {
         return fail(403, "System recovery disabled for this user");
     }
+    let user = checked(context)?;
     context.version = 1;
-    Ok(Reply::ok(&users::shown(context, &user)?))
+    let mut shown = users::shown(context, &user)?;
+    shown["recovery_authentication_enabled"] = true.into();
+    Ok(Reply::ok(&shown))
 }

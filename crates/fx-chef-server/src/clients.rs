@@ -25,7 +25,7 @@ fn name_in(body: &Body) -> Answer<Option<String>> {
 
 fn flag(body: &Body, key: &str) -> Answer<Option<bool>> {
     match body.get(key) {
-        None => Ok(None),
+        None | Some(Value::Null) => Ok(None),
         Some(Value::Bool(on)) => Ok(Some(*on)),
         Some(_) => invalid(key),
     }
@@ -48,7 +48,7 @@ pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     let body = context.body()?;
     let Some(name) = name_in(&body)? else { return missing("name") };
     let validator = flag(&body, "validator")?.unwrap_or(false);
-    let admin = flag(&body, "admin")?.unwrap_or(false);
+    let admin = body.get("admin") == Some(&Value::Bool(true));
     if admin && validator {
         return fail(400, "Client can be either an admin or a validator, but not both.");
     }
@@ -57,9 +57,11 @@ pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     if context.version > 0 && wants_key && given.is_some() {
         return fail(400, "You must specify either create_key or public_key, but not both");
     }
-    context.need_create("clients")?;
-    if context.actor.is_validator && validator {
-        return fail(403, "Unable to create client with validator permissions");
+    // This is what validators are for.
+    if !context.actor.is_validator {
+        context.need_create("clients")?;
+    } else if validator {
+        return fail(403, "missing create permission");
     }
     if context.has_own("client", &name)? {
         return fail(409, "Client already exists");
@@ -114,6 +116,7 @@ impl Context<'_, '_> {
             self.put_default_key(&org, "client", name, key)?;
         }
         self.new_rights("clients", name)?;
+        self.add_to_group("clients", "clients", &id)?;
         if validator {
             return Ok(());
         }
@@ -121,8 +124,7 @@ impl Context<'_, '_> {
         for permission in PERMISSIONS {
             grant(&mut rights, permission, "actors", &id);
         }
-        self.put_rights("clients", name, rights)?;
-        self.add_to_group("clients", "clients", &id)
+        self.put_rights("clients", name, rights)
     }
 }
 
@@ -163,7 +165,7 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     let body = context.body()?;
     let new = name_in(&body)?.unwrap_or_else(|| parts[0].clone());
     let validator = flag(&body, "validator")?;
-    let admin = flag(&body, "admin")?.unwrap_or(false);
+    let admin = body.get("admin") == Some(&Value::Bool(true));
     if admin && validator == Some(true) {
         return fail(400, "Client can be either an admin or a validator, but not both.");
     }
@@ -206,6 +208,8 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     let mut answer = shown(context, &client)?;
     if let Some(private) = private {
         answer["private_key"] = private.into();
+    } else if body.get("private_key") == Some(&Value::Bool(false)) {
+        answer["private_key"] = false.into();
     }
     if is_renamed {
         let uri = context.url_of("clients", &new);

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::context::{Answer, Context, fail};
 use crate::message::Reply;
 use crate::names;
+use crate::rights::{PERMISSIONS, Rights, grant};
 use crate::validation::{invalid, missing};
 
 pub(crate) fn list(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
@@ -14,7 +15,7 @@ pub(crate) fn list(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
 
 pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     let body = context.body()?;
-    let name = match body.get("containername").or_else(|| body.get("id")) {
+    let name = match body.get("id").or_else(|| body.get("containername")) {
         None => return missing("containername"),
         Some(Value::String(name)) if names::is_plain(name) => name.clone(),
         Some(_) => return invalid("containername"),
@@ -24,7 +25,13 @@ pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
         return fail(409, "Container already exists");
     }
     context.put_own("container", &name, &json!({"containerpath": name}))?;
-    context.new_rights("containers", &name)?;
+    // Nobody but its maker has a right on it, until he grants one.
+    let mut rights = Rights::new();
+    let maker = context.actor.id.clone();
+    for permission in PERMISSIONS {
+        grant(&mut rights, permission, "actors", &maker);
+    }
+    context.put_rights("containers", &name, rights)?;
     let uri = context.url_of("containers", &name);
     Ok(Reply::created(&uri, &json!({"uri": uri})))
 }

@@ -133,7 +133,7 @@ pub(crate) fn body_of(request: &Request) -> Answer<Map<String, Value>> {
 
 /// A name within a URL.
 pub(crate) fn encoded(name: &str) -> String {
-    fx_wire::puppet::percent_encoded(name)
+    fx_wire::puppet::percent_encoded(name).replace("%3A", ":")
 }
 
 /// The text of a value.

@@ -230,7 +230,7 @@ pub(crate) fn checked_files(context: &Context<'_, '_>, body: &Body) -> Answer<Ve
 }
 
 /// Metadata of a body, checked.
-pub(crate) fn check_metadata(body: &Body) -> Answer<()> {
+pub(crate) fn check_metadata(body: &Body, is_version: fn(&str) -> bool) -> Answer<()> {
     let Some(metadata) = body.get("metadata") else { return missing("metadata") };
     let Some(metadata) = metadata.as_object() else {
         return fail(400, "Field 'metadata' is not a hash");
@@ -313,7 +313,10 @@ fn checked(context: &Context<'_, '_>, parts: &[String]) -> Answer<Map<String, Va
         Some(Value::Bool(_)) => {}
         Some(_) => return invalid("frozen?"),
     }
-    check_metadata(&body)?;
+    check_metadata(&body, is_version)?;
+    if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
+        metadata.entry("long_description").or_insert_with(|| "".into());
+    }
     let all_files = checked_files(context, &body)?;
     for field in manifest::SEGMENTS {
         body.remove(field);
@@ -367,7 +370,7 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     if !is_known {
         context.new_rights("cookbooks", &parts[0])?;
     }
-    let shown = manifest::shown(context, &record);
+    let shown = as_sent(context, &record)?;
     match old {
         Some(old) => {
             files::sweep(context, &old)?;
@@ -378,6 +381,15 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
             Ok(Reply::created(&uri, &shown))
         }
     }
+}
+
+/// The answer to an upload: the document as it came, with what was filled in.
+fn as_sent(context: &Context<'_, '_>, record: &Value) -> Answer<Value> {
+    let mut shown = record.as_object().cloned().unwrap_or_default();
+    shown.remove("all_files");
+    shown.extend(context.body()?);
+    shown.insert("frozen?".into(), record["frozen?"].clone());
+    Ok(Value::Object(shown))
 }
 
 pub(crate) fn delete(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::context::{Answer, Context, fail, text};
 use crate::message::Reply;
 use crate::names;
-use crate::validation::{Body, fixed, invalid, missing, named};
+use crate::validation::{Body, invalid, missing, named};
 
 fn key(bag: &str, item: &str) -> String {
     format!("{bag}/{item}")
@@ -17,10 +17,9 @@ pub(crate) fn list(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
 }
 
 pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
-    let mut body = context.body()?;
+    // What else a body says of a bag is not looked at.
+    let body = context.body()?;
     let name = named(&body, "name", names::is_wide)?.to_owned();
-    fixed(&mut body, "json_class", "Chef::DataBag")?;
-    fixed(&mut body, "chef_type", "data_bag")?;
     context.need_create("data")?;
     if context.has_own("data_bag", &name)? {
         return fail(409, "Data bag already exists");
@@ -156,7 +155,10 @@ pub(crate) fn update_item(context: &mut Context<'_, '_>, parts: &[String]) -> An
 }
 
 pub(crate) fn delete_item(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let item = found(context, parts)?;
+    let (bag, id) = (&parts[0], &parts[1]);
+    let Some(item) = context.own("data_item", &key(bag, id))? else {
+        return fail(404, format!("Cannot load data bag {bag} item {id}"));
+    };
     // An item is a part of its bag: who may change the bag may remove it.
     context.need("update", "data", &parts[0])?;
     context.remove_own("data_item", &key(&parts[0], &parts[1]))?;

@@ -55,7 +55,7 @@ pub(crate) fn list(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
 }
 
 fn name_in(body: &Body) -> Answer<Option<String>> {
-    for key in ["groupname", "id", "name"] {
+    for key in ["id", "groupname", "name"] {
         match body.get(key) {
             None => {}
             Some(Value::String(name)) if names::is_plain(name) => return Ok(Some(name.clone())),
@@ -132,7 +132,11 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
             let mut ids: Vec<Value> = Vec::new();
             for name in given {
                 let Some(name) = name.as_str() else { return invalid(list) };
-                match context.id_of(kind, name)? {
+                let id = match kind {
+                    Kind::Group => context.group_id(name)?,
+                    _ => context.id_of(kind, name)?,
+                };
+                match id {
                     Some(id) if ids.iter().any(|known| known == id.as_str()) => {}
                     Some(id) => ids.push(id.into()),
                     None => return fail(400, format!("Invalid {list} in request body: {name}")),

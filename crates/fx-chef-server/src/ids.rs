@@ -27,21 +27,26 @@ impl Context<'_, '_> {
     /// A new identifier of something.
     pub(crate) fn new_id(&mut self, kind: Kind, name: &str) -> Answer<String> {
         let id = self.server.random_hex(16);
-        let scope = if kind == Kind::User { GLOBAL.to_owned() } else { self.org.clone() };
-        self.put(&scope, "id", &id, &json!({"kind": kind.word(), "name": name}))?;
+        self.rename_id(kind, &id, name)?;
         Ok(id)
     }
 
     /// The identifier gets another name.
     pub(crate) fn rename_id(&mut self, kind: Kind, id: &str, name: &str) -> Answer<()> {
-        let scope = if kind == Kind::User { GLOBAL.to_owned() } else { self.org.clone() };
-        self.put(&scope, "id", id, &json!({"kind": kind.word(), "name": name}))
+        let scope = self.scope_of(kind);
+        // Groups can be named from other organizations.
+        let org = if kind == Kind::Group { self.org.clone() } else { String::new() };
+        self.put(&scope, "id", id, &json!({"kind": kind.word(), "name": name, "org": org}))
     }
 
     pub(crate) fn drop_id(&mut self, kind: Kind, id: &str) -> Answer<()> {
-        let scope = if kind == Kind::User { GLOBAL.to_owned() } else { self.org.clone() };
+        let scope = self.scope_of(kind);
         self.docs.remove(&scope, "id", id)?;
         Ok(())
+    }
+
+    fn scope_of(&self, kind: Kind) -> String {
+        if kind == Kind::Client { self.org.clone() } else { GLOBAL.to_owned() }
     }
 
     /// What an identifier stands for, if it still does.
@@ -58,8 +63,23 @@ impl Context<'_, '_> {
                 "group" => Kind::Group,
                 _ => return None,
             };
-            Some((kind, text(&found, "name").to_owned()))
+            let name = text(&found, "name").to_owned();
+            let shown = match (kind, text(&found, "org")) {
+                (Kind::Group, group_org) if group_org != org => format!("{group_org}::{name}"),
+                _ => name,
+            };
+            Some((kind, shown))
         }))
+    }
+
+    /// The identifier of a group of the organization, of another one (`other::group`), or of the
+    /// server (`::group`).
+    pub(crate) fn group_id(&mut self, name: &str) -> Answer<Option<String>> {
+        let Some((scope, name)) = name.split_once("::") else {
+            return self.id_of(Kind::Group, name);
+        };
+        let found = self.get(scope, "group", name)?;
+        Ok(found.map(|found| text(&found, "authz_id").to_owned()))
     }
 
     /// The identifier of a user, client or group.

@@ -42,4 +42,4 @@ mod validation;
 mod versions;
 
 pub use message::{Reply, Request};
-pub use server::{Parts, Server};
+pub use server::{Fill, Parts, Server};

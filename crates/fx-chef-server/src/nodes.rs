@@ -120,10 +120,16 @@ pub(crate) fn delete(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
 
 /// Identifiers of a node, made from its name: nothing of ours uses them.
 pub(crate) fn identifiers(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    found(context, &parts[0])?;
-    context.need("read", "nodes", &parts[0])?;
+    let [kind, name] = [&parts[0], &parts[1]];
+    if kind != "nodes" {
+        return fail(404, format!("Unsupported object type: '{kind}'."));
+    }
+    if !context.has_own("node", name)? {
+        return fail(404, format!("No such '{kind}': '{name}'."));
+    }
+    context.need("read", "nodes", name)?;
     let id = |what: &str| {
-        let text = format!("{what}/{}/{}", context.org, parts[0]);
+        let text = format!("{what}/{}/{name}", context.org);
         fx_crypto::digest::Algorithm::Md5.hex(text.as_bytes())
     };
     let org = fx_crypto::digest::Algorithm::Md5.hex(context.org.as_bytes());

@@ -36,7 +36,7 @@ pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     let guid = context.server.random_hex(16);
     let document = json!({"name": name, "full_name": full_name, "guid": guid});
     context.put(GLOBAL, "organization", &name, &document)?;
-    context.org = name.clone();
+    context.org.clone_from(&name);
     let (private, public) = context.new_key()?;
     lay_out(context, &public)?;
     let validator = format!("{name}-validator");
@@ -75,9 +75,10 @@ fn lay_out(context: &mut Context<'_, '_>, validator_key: &str) -> Answer<()> {
         context.put_rights("containers", name, base(users, clients))?;
     }
     context.put_rights("organization", "", base("r", ""))?;
-    for name in ["admins", "clients", "users", "public_key_read_access"] {
+    for name in ["admins", "users", "public_key_read_access"] {
         context.put_rights("groups", name, base("r", ""))?;
     }
+    context.put_rights("groups", "clients", base("", ""))?;
     let mut billing = Rights::new();
     for permission in PERMISSIONS {
         grant(&mut billing, permission, "actors", &superuser);
@@ -92,11 +93,7 @@ fn lay_out(context: &mut Context<'_, '_>, validator_key: &str) -> Answer<()> {
         context.add_to_group("public_key_read_access", "groups", &id(group))?;
     }
     let validator = format!("{}-validator", context.org);
-    context.add_client(&validator, true, Some(validator_key))?;
-    let validator = context.id_of(Kind::Client, &validator)?.unwrap_or_default();
-    let mut clients = context.rights("containers", "clients")?;
-    grant(&mut clients, "create", "actors", &validator);
-    context.put_rights("containers", "clients", clients)
+    context.add_client(&validator, true, Some(validator_key))
 }
 
 fn found(context: &mut Context<'_, '_>, name: &str) -> Answer<Value> {
@@ -124,24 +121,24 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     let name = named(&body, "name", names::is_organization)?.to_owned();
     let full_name = named(&body, "full_name", names::is_full_name)?.to_owned();
     if name != parts[0] {
-        return fail(400, "Organization name mismatch.");
+        return crate::validation::invalid("name");
     }
     let mut organization = found(context, &parts[0])?;
     let uri = context.url_of("organizations", &name);
     need(context, &parts[0], "update")?;
     organization["full_name"] = full_name.as_str().into();
     context.put(GLOBAL, "organization", &name, &organization)?;
-    Ok(Reply::ok(&json!({
-        "uri": uri,
-        "name": name,
-        "full_name": full_name,
-        "guid": organization["guid"],
-    })))
+    body.insert("uri".into(), uri.into());
+    body.insert("guid".into(), organization["guid"].clone());
+    Ok(Reply::ok(&Value::Object(body)))
 }
 
 pub(crate) fn delete(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     let organization = found(context, &parts[0])?;
     need(context, &parts[0], "delete")?;
+    for (_, group) in context.all_own("group")? {
+        context.drop_id(Kind::Group, crate::context::text(&group, "authz_id"))?;
+    }
     context.docs.remove_scope(&parts[0])?;
     context.docs.remove(GLOBAL, "organization", &parts[0])?;
     Ok(Reply::ok(&organization))

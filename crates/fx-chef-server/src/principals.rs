@@ -9,6 +9,10 @@ use crate::message::Reply;
 pub(crate) fn show(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     let name = &parts[0];
     let org = context.org.clone();
+    if !context.docs.has(GLOBAL, "organization", &org)? {
+        let body = json!({"not_found": "org", "error": format!("Cannot find org {org}")});
+        return Ok(Reply::json(404, &body));
+    }
     let mut found: Vec<Value> = Vec::new();
     for (scope, kind) in [(GLOBAL, "user"), (org.as_str(), "client")] {
         let Some(record) = context.get(scope, kind, name)? else { continue };

@@ -47,7 +47,7 @@ const GLOBAL_ROUTES: &[Row] = &[
     ("users",                            &[("GET", users::list), ("POST", users::create)]),
     ("users/:",                          &[("GET", users::show), ("PUT", users::update), ("DELETE", users::delete)]),
     ("users/:/_acl",                     &[("GET", acls::show_user)]),
-    ("users/:/_acl/:",                   &[("GET", acls::show_user_part), ("PUT", acls::update_user_part)]),
+    ("users/:/_acl/:",                   &[("PUT", acls::update_user_part)]),
     ("users/:/keys",                     &[("GET", keys::list_of_user), ("POST", keys::create_of_user)]),
     ("users/:/keys/:",                   &[("GET", keys::show_of_user), ("PUT", keys::update_of_user), ("DELETE", keys::delete_of_user)]),
     ("users/:/organizations",            &[("GET", users::organizations)]),
@@ -70,15 +70,20 @@ const OPEN_ROUTES: &[Row] = &[
 /// URLs carry a signature of ours.
 const OPEN_ORG_ROUTES: &[Row] = &[
     ("principals/:", &[("GET", principals::show)]),
+    ("required_recipe", &[("GET", server::absent), ("POST", server::absent)]),
     ("file_store/checksums/:", &[("GET", files::get), ("PUT", files::put)]),
 ];
 
 /// Endpoints of an organization.
 #[rustfmt::skip]
 const ORG_ROUTES: &[Row] = &[
+    (":/_acl",                           &[("GET", acls::show_organization)]),
+    (":/_acl/:",                         &[("PUT", acls::update_organization_part)]),
+    (":/:/_acl",                         &[("GET", acls::show)]),
+    (":/:/_acl/:",                       &[("PUT", acls::update_part)]),
+    (":/:/_identifiers",                 &[("GET", nodes::identifiers)]),
     ("nodes",                            &[("GET", nodes::list), ("POST", nodes::create)]),
     ("nodes/:",                          &[("GET", nodes::show), ("HEAD", nodes::show), ("PUT", nodes::update), ("DELETE", nodes::delete)]),
-    ("nodes/:/_identifiers",             &[("GET", nodes::identifiers)]),
     ("roles",                            &[("GET", roles::list), ("POST", roles::create)]),
     ("roles/:",                          &[("GET", roles::show), ("PUT", roles::update), ("DELETE", roles::delete)]),
     ("roles/:/environments",             &[("GET", roles::environments)]),
@@ -124,7 +129,6 @@ const ORG_ROUTES: &[Row] = &[
     ("search",                           &[("GET", search::indexes)]),
     ("search/:",                         &[("GET", search::search), ("POST", search::partial)]),
     ("universe",                         &[("GET", universe::show)]),
-    ("required_recipe",                  &[("GET", server::absent)]),
     ("groups",                           &[("GET", groups::list), ("POST", groups::create)]),
     ("groups/:",                         &[("GET", groups::show), ("PUT", groups::update), ("DELETE", groups::delete)]),
     ("containers",                       &[("GET", containers::list), ("POST", containers::create)]),
@@ -133,10 +137,6 @@ const ORG_ROUTES: &[Row] = &[
     ("data-collector",                   &[("POST", server::absent)]),
     ("reports/nodes/:/runs",             &[("POST", server::absent)]),
     ("reports/nodes/:/runs/:",           &[("POST", server::absent)]),
-    (":/_acl",                           &[("GET", acls::show_organization)]),
-    (":/_acl/:",                         &[("GET", acls::show_organization_part), ("PUT", acls::update_organization_part)]),
-    (":/:/_acl",                         &[("GET", acls::show)]),
-    (":/:/_acl/:",                       &[("GET", acls::show_part), ("PUT", acls::update_part)]),
 ];
 
 /// The endpoint of a request; the reply where there is none.

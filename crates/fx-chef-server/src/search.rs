@@ -32,9 +32,12 @@ struct Entry {
     words: Words,
 }
 
-/// Entries by organization and index, for as long as nothing of the organization changes.
+/// Entries of an organization by index.
+type OfOrganization = HashMap<String, Arc<Vec<Entry>>>;
+
+/// Entries by organization, for as long as nothing of it changes.
 #[derive(Default)]
-pub(crate) struct Indexes(Mutex<HashMap<String, HashMap<String, Arc<Vec<Entry>>>>>);
+pub(crate) struct Indexes(Mutex<HashMap<String, OfOrganization>>);
 
 impl Indexes {
     pub(crate) fn forget(&self, org: &str) {

@@ -12,15 +12,20 @@ use crate::routes::{self, Access, Found};
 use crate::search::Indexes;
 use crate::versions;
 
+/// Fills a buffer with bytes that nobody can guess.
+pub type Fill = Arc<dyn Fn(&mut [u8]) + Send + Sync>;
+
 /// What a server is made of.
 #[derive(Clone)]
 pub struct Parts {
     pub fleet: Fleet,
     /// Seconds since 1970.
     pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
-    pub random: Arc<dyn Fn(&mut [u8]) + Send + Sync>,
+    pub random: Fill,
     /// `https`, or `http` behind something that speaks TLS for us.
     pub scheme: &'static str,
+    /// The public key of programs that sign for users, who name themselves as the source.
+    pub web_key: Option<String>,
     /// Receives a line for whoever looks after the server.
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
 }
@@ -107,6 +112,9 @@ impl Server {
             Ok(found) => found,
             Err(reply) => return Ok(reply),
         };
+        if found.access == Access::Signed && !accepts_json(request) {
+            return Ok(Reply::error(406, "Not Acceptable"));
+        }
         if request.body.len() > found.most {
             return Ok(Reply::plain_error(
                 413,
@@ -152,6 +160,15 @@ impl Server {
     ) -> Context<'a, 'b> {
         Context { server: self, docs, request, version: 0, org: org.to_owned(), actor }
     }
+}
+
+/// Whether the client takes JSON.
+fn accepts_json(request: &Request) -> bool {
+    let Some(accept) = request.field("accept") else { return true };
+    accept.split(',').any(|one| {
+        let kind = one.split(';').next().unwrap_or_default().trim();
+        matches!(kind, "*/*" | "application/*" | "application/json")
+    })
 }
 
 /// Why a transaction was given up.
@@ -217,5 +234,5 @@ pub(crate) fn absent(_: &mut Context<'_, '_>, _: &[String]) -> Answer {
 /// Audit mode is no more.
 pub(crate) fn gone(_: &mut Context<'_, '_>, _: &[String]) -> Answer {
     let text = "Server does not support the controls endpoint: audit mode was removed";
-    Ok(Reply::error(410, text))
+    Ok(Reply::plain_error(410, text))
 }

@@ -23,7 +23,7 @@ impl Version {
             if part.is_empty() || !part.bytes().all(|byte| byte.is_ascii_digit()) {
                 return None;
             }
-            *number = part.parse().ok().filter(|value| *value <= i64::MAX as u64)?;
+            *number = part.parse().ok().filter(|value| i64::try_from(*value).is_ok())?;
         }
         parts.next().is_none().then_some(Version(numbers))
     }
@@ -217,7 +217,9 @@ fn search(
 fn unsatisfied(universe: &Universe, demand: &Demand) -> Unsolved {
     let mut seen = BTreeSet::new();
     let mut paths = vec![(demand.name.clone(), Vec::new())];
+    // The first that nothing satisfies counts; where all could be had alone, the first one.
     let mut last: Option<(String, Vec<String>, String)> = None;
+    let mut is_sure = false;
     while let Some((name, path)) = (!paths.is_empty()).then(|| paths.remove(0)) {
         if !seen.insert(name.clone()) {
             continue;
@@ -240,7 +242,8 @@ fn unsatisfied(universe: &Universe, demand: &Demand) -> Unsolved {
                     Some(known) => {
                         let is_met = known.keys().any(|one| constraint.allows(*one));
                         let newest = known.last_key_value();
-                        if !is_met || last.is_none() {
+                        if (!is_met && !is_sure) || last.is_none() {
+                            is_sure = !is_met;
                             let most = newest.map_or_else(String::new, |(version, needs)| {
                                 let needs: Vec<String> = needs
                                     .iter()
@@ -375,7 +378,9 @@ pub(crate) fn solve(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
 mod tests {
     use super::*;
 
-    fn universe(rows: &[(&str, &str, &[(&str, &str)])]) -> Universe {
+    type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
+    fn universe(rows: &[Row<'_>]) -> Universe {
         let mut all = Universe::new();
         for (name, version, needs) in rows {
             let needs = needs

@@ -12,7 +12,7 @@ use crate::server::SUPERUSER;
 use crate::validation::{Body, invalid, missing};
 
 /// Fields of a user that are kept and shown.
-const SHOWN: [&str; 7] = [
+const SHOWN: [&str; 8] = [
     "username",
     "email",
     "display_name",
@@ -20,6 +20,7 @@ const SHOWN: [&str; 7] = [
     "last_name",
     "middle_name",
     "external_authentication_uid",
+    "recovery_authentication_enabled",
 ];
 
 impl Context<'_, '_> {
@@ -36,6 +37,14 @@ impl Context<'_, '_> {
                 "authz_id": id,
             });
             self.put(GLOBAL, "user", SUPERUSER, &user)?;
+        }
+        if !self.docs.has(GLOBAL, "group", "server-admins")? {
+            let id = self.server.random_hex(16);
+            let name = "server-admins";
+            let group =
+                json!({"name": name, "authz_id": id, "users": [], "clients": [], "groups": []});
+            self.put(GLOBAL, "group", name, &group)?;
+            self.put(GLOBAL, "id", &id, &json!({"kind": "group", "name": name, "org": ""}))?;
         }
         self.put_default_key(GLOBAL, "user", SUPERUSER, public_key)
     }
@@ -59,6 +68,9 @@ fn merged(
             Some(Value::Null) if field != "username" => {
                 user.remove(field);
             }
+            Some(Value::Bool(on)) if field == "recovery_authentication_enabled" => {
+                user.insert(field.to_owned(), (*on).into());
+            }
             Some(Value::String(value)) => {
                 let rule: fn(&str) -> bool = match field {
                     "username" => names::is_user,
@@ -74,8 +86,10 @@ fn merged(
             Some(_) => return invalid(field),
         }
     }
+    let is_external = user.contains_key("external_authentication_uid");
     for field in ["username", "display_name", "email"] {
-        if !user.contains_key(field) {
+        let is_needed = !is_external || field != "email";
+        if is_needed && !user.contains_key(field) {
             return missing(field);
         }
     }
@@ -118,11 +132,12 @@ pub(crate) fn list(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     let mut rows = Map::new();
     for (name, bytes) in context.docs.all(GLOBAL, "user")? {
         let user: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        if !filters.iter().all(|(field, value)| text(&user, field) == value) {
+        if !filters.iter().all(|(field, value)| text(&user, field).eq_ignore_ascii_case(value)) {
             continue;
         }
         let shown = if verbose {
             json!({
+                "display_name": user["display_name"],
                 "first_name": user["first_name"],
                 "last_name": user["last_name"],
                 "email": user["email"],
@@ -149,7 +164,26 @@ impl Context<'_, '_> {
         if is_self || self.actor.is_superuser {
             return Ok(());
         }
+        if permission == "read" && self.administers(name)? {
+            return Ok(());
+        }
         fail(403, format!("missing {permission} permission"))
+    }
+
+    /// Whether the caller is an administrator of an organization that a user belongs to.
+    fn administers(&mut self, name: &str) -> Answer<bool> {
+        let id = self.actor.id.clone();
+        for org in self.docs.names(GLOBAL, "organization")? {
+            if !self.docs.has(&org, "member", name)? {
+                continue;
+            }
+            let admins = self.get(&org, "group", "admins")?.unwrap_or_default();
+            let users = admins["users"].as_array();
+            if users.is_some_and(|users| users.iter().any(|one| *one == id.as_str())) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -161,7 +195,8 @@ fn taken(context: &mut Context<'_, '_>, user: &Map<String, Value>, but: &str) ->
             continue;
         }
         let known: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        if other == name || text(&known, "email").eq_ignore_ascii_case(email) {
+        let is_same = text(&known, "email").eq_ignore_ascii_case(email) && !email.is_empty();
+        if other == name || is_same {
             return Ok(true);
         }
     }
@@ -252,7 +287,7 @@ pub(crate) fn found(context: &mut Context<'_, '_>, name: &str) -> Answer<Value> 
 /// A user as he is shown.
 pub(crate) fn shown(context: &mut Context<'_, '_>, user: &Value) -> Answer<Value> {
     let mut shown = Map::new();
-    for field in SHOWN {
+    for field in SHOWN.into_iter().filter(|field| *field != "recovery_authentication_enabled") {
         if let Some(value) = user.get(field) {
             shown.insert(field.to_owned(), value.clone());
         }
@@ -280,8 +315,9 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     {
         return fail(400, "Since Server API v1, all keys must be updated via the keys endpoint. ");
     }
-    let given = given_key(&body)?;
     let regenerates = body.get("private_key") == Some(&Value::Bool(true));
+    // A new pair makes a key that is given useless.
+    let given = if regenerates { None } else { given_key(&body)? };
     let old = context.get(GLOBAL, "user", &parts[0])?;
     let user = merged(context, &body, old.as_ref())?;
     let old = found(context, &parts[0])?;
