@@ -3,7 +3,9 @@
 
 mod authority;
 mod autosign;
+mod chef;
 mod environments;
+mod exports;
 mod files;
 mod fingerprint;
 mod modules;
@@ -15,5 +17,6 @@ pub(crate) use authority::{
     write_authority,
 };
 pub(crate) use autosign::AutosignSetting;
+pub(crate) use chef::Chef;
 pub(crate) use environments::Environments;
 pub(crate) use site::Site;

@@ -175,7 +175,11 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
         return fail(400, "Since Server API v1, all keys must be updated via the keys endpoint. ");
     }
     let given = public_key(&body)?;
-    let regenerates = flag(&body, "private_key")?.unwrap_or(false);
+    let regenerates = match body.get("private_key") {
+        None => false,
+        Some(Value::Bool(on)) => *on,
+        Some(_) => return invalid("private_key"),
+    };
     let mut client = found(context, &parts[0])?;
     context.need("update", "clients", &parts[0])?;
     if let Some(validator) = validator {
@@ -208,7 +212,7 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     let mut answer = shown(context, &client)?;
     if let Some(private) = private {
         answer["private_key"] = private.into();
-    } else if body.get("private_key") == Some(&Value::Bool(false)) {
+    } else if context.version == 0 {
         answer["private_key"] = false.into();
     }
     if is_renamed {

@@ -316,6 +316,7 @@ fn checked(context: &Context<'_, '_>, parts: &[String]) -> Answer<Map<String, Va
     check_metadata(&body, is_version)?;
     if let Some(metadata) = body.get_mut("metadata").and_then(Value::as_object_mut) {
         metadata.entry("long_description").or_insert_with(|| "".into());
+        metadata.entry("dependencies").or_insert_with(|| json!({}));
     }
     let all_files = checked_files(context, &body)?;
     for field in manifest::SEGMENTS {
@@ -386,8 +387,11 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
 /// The answer to an upload: the document as it came, with what was filled in.
 fn as_sent(context: &Context<'_, '_>, record: &Value) -> Answer<Value> {
     let mut shown = record.as_object().cloned().unwrap_or_default();
-    shown.remove("all_files");
-    shown.extend(context.body()?);
+    let body = context.body()?;
+    shown.retain(|key, _| {
+        body.contains_key(key) || matches!(key.as_str(), "json_class" | "chef_type" | "frozen?")
+    });
+    shown.extend(body);
     shown.insert("frozen?".into(), record["frozen?"].clone());
     Ok(Value::Object(shown))
 }

@@ -42,4 +42,4 @@ mod validation;
 mod versions;
 
 pub use message::{Reply, Request};
-pub use server::{Fill, Parts, Server};
+pub use server::{Fill, NewKeys, Parts, Server};

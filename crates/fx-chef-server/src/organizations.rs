@@ -33,14 +33,33 @@ pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
         return fail_plain(409, "Organization already exists");
     }
     let uri = context.url_of("organizations", &name);
-    let guid = context.server.random_hex(16);
-    let document = json!({"name": name, "full_name": full_name, "guid": guid});
-    context.put(GLOBAL, "organization", &name, &document)?;
-    context.org.clone_from(&name);
-    let (private, public) = context.new_key()?;
-    lay_out(context, &public)?;
+    let private = context.make_organization(&name, &full_name)?;
     let validator = format!("{name}-validator");
     Ok(Reply::created(&uri, &json!({"uri": uri, "clientname": validator, "private_key": private})))
+}
+
+impl Context<'_, '_> {
+    /// A new organization; the private key of its validator.
+    fn make_organization(&mut self, name: &str, full_name: &str) -> Answer<String> {
+        let guid = self.server.random_hex(16);
+        let document = json!({"name": name, "full_name": full_name, "guid": guid});
+        self.put(GLOBAL, "organization", name, &document)?;
+        name.clone_into(&mut self.org);
+        let (private, public) = self.new_key()?;
+        lay_out(self, &public)?;
+        Ok(private)
+    }
+
+    /// The same, unless it is there.
+    pub(crate) fn ensure_organization(&mut self, name: &str) -> Answer<Option<String>> {
+        if !names::is_organization(name) {
+            return crate::validation::invalid("name");
+        }
+        if self.docs.has(GLOBAL, "organization", name)? {
+            return Ok(None);
+        }
+        self.make_organization(name, name).map(Some)
+    }
 }
 
 /// Groups, containers, rights, the environment and the validator of a new organization.

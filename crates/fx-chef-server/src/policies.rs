@@ -186,7 +186,9 @@ pub(crate) fn revision(context: &mut Context<'_, '_>, parts: &[String]) -> Answe
     let mut lock = lock(context, parts)?;
     context.need("read", "policies", &parts[0])?;
     let mut groups = Vec::new();
-    for group in context.own_names("policy_group")? {
+    let mut all = context.all_own("policy_group")?;
+    all.sort_by_key(|(_, group)| group["made"].as_u64());
+    for (group, _) in all {
         let assigned = context.own("assignment", &key(&group, &parts[0]))?;
         if assigned.is_some_and(|one| text(&one, "revision_id") == parts[1]) {
             groups.push(group);
@@ -289,7 +291,9 @@ pub(crate) fn assign(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     context.need_to_put("policy_group", "policy_groups", group)?;
     context.keep_revision(policy, &id, &lock)?;
     if !context.has_own("policy_group", group)? {
-        context.put_own("policy_group", group, &json!({}))?;
+        let all = context.all_own("policy_group")?;
+        let last = all.iter().filter_map(|(_, group)| group["made"].as_u64()).max();
+        context.put_own("policy_group", group, &json!({"made": last.unwrap_or(0) + 1}))?;
         context.new_rights("policy_groups", group)?;
     }
     let is_new = !context.has_own("assignment", &key(group, policy))?;

@@ -30,6 +30,13 @@ pub struct Parts {
     pub log: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
+/// Private keys of what a first start made.
+pub struct NewKeys {
+    pub validator: String,
+    /// Nothing where the user was there already.
+    pub admin: Option<String>,
+}
+
 /// Name of the user who may do everything.
 pub(crate) const SUPERUSER: &str = "pivotal";
 
@@ -77,6 +84,24 @@ impl Server {
 
     /// Makes the superuser where there is none, with this public key.
     pub fn ensure_superuser(&self, public_key: &str) -> Result<(), String> {
+        self.change(|context| context.ensure_superuser(public_key))
+    }
+
+    /// Makes an organization with its validator, and an administrator of it, where the
+    /// organization is missing; their private keys.
+    pub fn ensure_organization(&self, name: &str, admin: &str) -> Result<Option<NewKeys>, String> {
+        self.change(|context| {
+            let Some(validator) = context.ensure_organization(name)? else { return Ok(None) };
+            let admin = context.ensure_admin(admin)?;
+            Ok(Some(NewKeys { validator, admin }))
+        })
+    }
+
+    /// Changes the store without a request.
+    fn change<T>(
+        &self,
+        mut work: impl FnMut(&mut Context<'_, '_>) -> Answer<T>,
+    ) -> Result<T, String> {
         let request = Request {
             method: String::new(),
             path: String::new(),
@@ -84,11 +109,11 @@ impl Server {
             fields: Vec::new(),
             body: Vec::new(),
         };
-        let made = self.parts.fleet.change_documents(|docs| {
+        let changed = self.parts.fleet.change_documents(|docs| {
             let mut context = self.context(docs, &request, GLOBAL, nobody());
-            context.ensure_superuser(public_key)
+            work(&mut context)
         });
-        made.map_err(said)
+        changed.map_err(said)
     }
 
     /// The answer to a request.

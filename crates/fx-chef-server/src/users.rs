@@ -50,6 +50,35 @@ impl Context<'_, '_> {
     }
 }
 
+impl Context<'_, '_> {
+    /// An administrator of the organization at hand; the private key of a user that is new.
+    pub(crate) fn ensure_admin(&mut self, name: &str) -> Answer<Option<String>> {
+        if !names::is_user(name) {
+            return invalid("username");
+        }
+        let mut private = None;
+        if !self.docs.has(GLOBAL, "user", name)? {
+            let id = self.new_id(Kind::User, name)?;
+            let user = json!({
+                "username": name,
+                "display_name": name,
+                "email": format!("{name}@localhost.localdomain"),
+                "authz_id": id,
+            });
+            self.put(GLOBAL, "user", name, &user)?;
+            let (secret, public) = self.new_key()?;
+            self.put_default_key(GLOBAL, "user", name, &public)?;
+            private = Some(secret);
+        }
+        let id = self.id_of(Kind::User, name)?.unwrap_or_default();
+        self.put_own("member", name, &json!({}))?;
+        for group in ["admins", "users"] {
+            self.add_to_group(group, "users", &id)?;
+        }
+        Ok(private)
+    }
+}
+
 fn is_email(text: &str) -> bool {
     let (name, host) = text.rsplit_once('@').unwrap_or(("", ""));
     !name.is_empty() && !host.is_empty() && !text.contains(char::is_whitespace)

@@ -28,10 +28,11 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A value of a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
     Null,
     Int(i64),
+    Real(f64),
     Text(String),
     Bytes(Vec<u8>),
 }
@@ -39,6 +40,12 @@ pub(crate) enum Cell {
 impl From<i64> for Cell {
     fn from(number: i64) -> Cell {
         Cell::Int(number)
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(number: f64) -> Cell {
+        Cell::Real(number)
     }
 }
 
@@ -86,13 +93,22 @@ impl Row {
         Row(cells.into_iter())
     }
 
-    fn next(&mut self) -> Result<Cell> {
+    /// The next cell, whatever it is.
+    pub(crate) fn next(&mut self) -> Result<Cell> {
         self.0.next().ok_or_else(|| Error::Broken("a row is too short".into()))
     }
 
     pub(crate) fn text(&mut self) -> Result<String> {
         match self.next()? {
             Cell::Text(text) => Ok(text),
+            other => Err(Error::Broken(format!("text was expected, not {other:?}"))),
+        }
+    }
+
+    pub(crate) fn text_opt(&mut self) -> Result<Option<String>> {
+        match self.next()? {
+            Cell::Text(text) => Ok(Some(text)),
+            Cell::Null => Ok(None),
             other => Err(Error::Broken(format!("text was expected, not {other:?}"))),
         }
     }
@@ -121,6 +137,57 @@ impl Row {
     }
 }
 
+/// What engines write differently; all else is written once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+}
+
+impl Dialect {
+    /// The type of bytes.
+    pub(crate) fn bytes(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "BLOB",
+            Dialect::Postgres => "BYTEA",
+        }
+    }
+
+    /// The type of JSON, whose members `->` and `->>` give.
+    pub(crate) fn json(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => "TEXT",
+            Dialect::Postgres => "JSONB",
+        }
+    }
+
+    /// Whether a text matches a regular expression.
+    pub(crate) fn matches(self, text: &str, pattern: &str) -> String {
+        match self {
+            Dialect::Sqlite => format!("({text} REGEXP {pattern})"),
+            Dialect::Postgres => format!("({text} ~ {pattern})"),
+        }
+    }
+
+    /// Whether a text has another in it.
+    pub(crate) fn contains(self, text: &str, part: &str) -> String {
+        match self {
+            Dialect::Sqlite => format!("(instr({text}, {part}) > 0)"),
+            Dialect::Postgres => format!("(strpos({text}, {part}) > 0)"),
+        }
+    }
+
+    /// A time in milliseconds by a template of the original.
+    pub(crate) fn time_text(self, time: &str, template: &str) -> String {
+        match self {
+            Dialect::Sqlite => format!("time_text({time}, {template})"),
+            Dialect::Postgres => {
+                format!("to_char(to_timestamp({time} / 1000.0) AT TIME ZONE 'UTC', {template})")
+            }
+        }
+    }
+}
+
 /// Statements of one transaction. Placeholders are `$1`, `$2` … in the order of the cells.
 pub(crate) trait Sql {
     /// Runs a statement; how many rows it changed.
@@ -128,8 +195,8 @@ pub(crate) trait Sql {
     /// Runs several statements without placeholders.
     fn script(&mut self, statements: &str) -> Result<()>;
     fn rows(&mut self, statement: &str, cells: &[Cell]) -> Result<Vec<Row>>;
-    /// The name of the type of bytes.
-    fn bytes_type(&self) -> &'static str;
+    /// What the engine writes in its own way.
+    fn dialect(&self) -> Dialect;
 }
 
 impl dyn Sql + '_ {
@@ -143,6 +210,7 @@ impl dyn Sql + '_ {
 pub(crate) trait Engine: Send + Sync {
     /// Carries out a transaction, durably, before it returns.
     fn write(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()>;
+    fn dialect(&self) -> Dialect;
     /// Reads one state.
     fn read(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()>;
 }

@@ -1,7 +1,7 @@
 //! What a fleet of machines leaves with its server: certificates, facts, catalogs, reports and
 //! contents by digest, as typed records in one schema.
 //!
-//! Knows no protocol and no form of output. A method that returned has made its change durable.
+//! Knows no protocol; the language of its queries is PuppetDB's. A method that returned has made its change durable.
 
 #![forbid(unsafe_code)]
 
@@ -10,9 +10,12 @@ mod certificates;
 mod documents;
 mod engine;
 mod nodes;
+mod postgres;
+mod query;
 mod reports;
 mod schema;
 mod sqlite;
+mod times;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +24,13 @@ pub use blobs::Blob;
 pub use certificates::{Added, AuthorityRecord, Issued, ListRecord, RequestRecord, State};
 pub use documents::{Documents, Stopped};
 pub use engine::{Error, Result};
-pub use nodes::{CatalogRecord, ExportedRecord, FactsRecord};
-pub use reports::{ReportRecord, ReportSummary};
+pub use nodes::{CatalogRecord, EdgeRecord, FactsRecord, ResourceRecord};
+pub use query::{
+    Column, Counted, Counting, Entity, Field, Filter, Function, Op, Order, Page, Query, QueryError,
+    Source, Summary, Unanswered,
+};
+pub use reports::{EventRecord, ReportRecord, ReportSummary};
+pub use times::{parse as parse_time, shown as shown_time};
 
 use engine::{Engine, Sql};
 
@@ -43,6 +51,18 @@ impl Fleet {
         let fleet = Fleet(Arc::new(sqlite::Sqlite::open(path)?));
         fleet.migrate()?;
         Ok(fleet)
+    }
+
+    /// Opens the store in a PostgreSQL database: `postgresql://user@host/name`, or
+    /// `postgresql:///name?host=/run/postgresql` for a socket.
+    pub fn postgres(url: &str) -> Result<Fleet> {
+        let fleet = Fleet(Arc::new(postgres::Postgres::open(url)?));
+        fleet.migrate()?;
+        Ok(fleet)
+    }
+
+    fn dialect(&self) -> engine::Dialect {
+        self.0.dialect()
     }
 
     fn migrate(&self) -> Result<()> {

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use regex::Regex;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, ToSql, Transaction, TransactionBehavior};
 
-use crate::engine::{Cell, Engine, Error, Result, Row, Sql};
+use crate::engine::{Cell, Dialect, Engine, Error, Result, Row, Sql};
 
 /// Connections that read.
 const READERS: usize = 4;
@@ -33,7 +35,28 @@ fn connect(path: &Path) -> Result<Connection> {
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
     )
     .map_err(wrong)?;
+    add_functions(&db).map_err(wrong)?;
     Ok(db)
+}
+
+/// Functions that queries use and SQLite does not have.
+fn add_functions(db: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    db.create_scalar_function("regexp", 2, flags, |arguments| {
+        // One pattern is compiled once for all rows.
+        let pattern = arguments.get_or_create_aux(0, |pattern| -> Result<Regex> {
+            let text = pattern.as_str().map_err(|error| Error::Engine(error.to_string()))?;
+            Regex::new(text).map_err(|error| Error::Caller(error.to_string()))
+        })?;
+        Ok(match arguments.get_raw(1) {
+            ValueRef::Text(text) => Some(pattern.is_match(&String::from_utf8_lossy(text))),
+            _ => None,
+        })
+    })?;
+    db.create_scalar_function("time_text", 2, flags, |arguments| {
+        let (time, template) = (arguments.get::<Option<i64>>(0)?, arguments.get::<String>(1)?);
+        Ok(time.map(|time| crate::times::by_template(time, &template)))
+    })
 }
 
 fn wrong(error: rusqlite::Error) -> Error {
@@ -58,6 +81,10 @@ impl Engine for Sqlite {
         transaction.0.commit().map_err(wrong)
     }
 
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
     fn read(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()> {
         let free = self.readers.iter().find_map(|reader| reader.try_lock().ok());
         let mut db = free.unwrap_or_else(|| locked(&self.readers[0]));
@@ -68,11 +95,17 @@ impl Engine for Sqlite {
 
 struct Open<'a>(Transaction<'a>);
 
+/// `$2` is a name to SQLite, bound in the order in which names appear; `?2` is the second cell.
+fn numbered(statement: &str) -> String {
+    statement.replace('$', "?")
+}
+
 impl ToSql for Cell {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
             Cell::Null => ToSqlOutput::Owned(Value::Null),
             Cell::Int(number) => ToSqlOutput::Owned(Value::Integer(*number)),
+            Cell::Real(number) => ToSqlOutput::Owned(Value::Real(*number)),
             Cell::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Cell::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
         })
@@ -81,7 +114,7 @@ impl ToSql for Cell {
 
 impl Sql for Open<'_> {
     fn run(&mut self, statement: &str, cells: &[Cell]) -> Result<u64> {
-        let mut statement = self.0.prepare_cached(statement).map_err(wrong)?;
+        let mut statement = self.0.prepare_cached(&numbered(statement)).map_err(wrong)?;
         let changed = statement.execute(rusqlite::params_from_iter(cells)).map_err(wrong)?;
         Ok(changed as u64)
     }
@@ -91,14 +124,14 @@ impl Sql for Open<'_> {
     }
 
     fn rows(&mut self, statement: &str, cells: &[Cell]) -> Result<Vec<Row>> {
-        let mut statement = self.0.prepare_cached(statement).map_err(wrong)?;
+        let mut statement = self.0.prepare_cached(&numbered(statement)).map_err(wrong)?;
         let width = statement.column_count();
         let found = statement.query_map(rusqlite::params_from_iter(cells), |row| {
             let cells = (0..width).map(|at| {
                 Ok(match row.get_ref(at)? {
                     ValueRef::Null => Cell::Null,
                     ValueRef::Integer(number) => Cell::Int(number),
-                    ValueRef::Real(number) => Cell::Text(number.to_string()),
+                    ValueRef::Real(number) => Cell::Real(number),
                     ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
                     ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
                 })
@@ -108,7 +141,7 @@ impl Sql for Open<'_> {
         found.map_err(wrong)?.collect::<rusqlite::Result<_>>().map_err(wrong)
     }
 
-    fn bytes_type(&self) -> &'static str {
-        "BLOB"
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
     }
 }

@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+#[path = "support/cluster.rs"]
+mod support;
+
 use fx_fleet::{
-    Added, AuthorityRecord, CatalogRecord, Error, ExportedRecord, FactsRecord, Fleet, Issued,
-    ListRecord, ReportRecord, RequestRecord, State,
+    Added, AuthorityRecord, CatalogRecord, Error, EventRecord, FactsRecord, Fleet, Issued,
+    ListRecord, Query, ReportRecord, RequestRecord, ResourceRecord, State,
 };
 
 /// Runs a test on each engine; the function opens the same store again each time it is called.
@@ -12,6 +15,10 @@ fn on_each(test: impl Fn(&dyn Fn() -> Fleet)) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fleet.db");
     test(&|| Fleet::sqlite(&file).unwrap());
+    if let Some(cluster) = support::cluster() {
+        let url = cluster.database();
+        test(&|| Fleet::postgres(&url).unwrap());
+    }
 }
 
 fn with_authority(fleet: &Fleet) {
@@ -134,61 +141,106 @@ fn an_authority_is_founded_once() {
     });
 }
 
+fn facts(node: &str, produced: u64, body: &str) -> FactsRecord {
+    FactsRecord {
+        node: node.into(),
+        environment: "production".into(),
+        produced,
+        received: 3,
+        producer: None,
+        hash: "h".into(),
+        body: body.into(),
+    }
+}
+
+fn catalog(node: &str, titles: &[&str]) -> CatalogRecord {
+    let resource = |title: &&str| ResourceRecord {
+        kind: "Host".into(),
+        title: (*title).into(),
+        is_exported: true,
+        file: None,
+        line: None,
+        tags: "[\"host\"]".into(),
+        parameters: "{\"ip\":\"10.0.0.1\"}".into(),
+        hash: (*title).into(),
+    };
+    CatalogRecord {
+        node: node.into(),
+        environment: "production".into(),
+        hash: titles.join(","),
+        resources: titles.iter().map(resource).collect(),
+        ..CatalogRecord::default()
+    }
+}
+
+fn report(hash: &str, received: u64) -> ReportRecord {
+    let event = EventRecord { status: "success".into(), at: 1, ..EventRecord::default() };
+    ReportRecord {
+        hash: hash.into(),
+        node: "n3".into(),
+        environment: "production".into(),
+        status: "changed".into(),
+        is_noop: true,
+        received,
+        produced: received,
+        body: hash.into(),
+        events: vec![event],
+        ..ReportRecord::default()
+    }
+}
+
+/// What a query finds of one column.
+fn column(fleet: &Fleet, query: &str, name: &str) -> Vec<String> {
+    let query = Query::parse(query, None).unwrap();
+    let rows = fleet.query(&query, false).unwrap().rows;
+    rows.iter().map(|row| row[name].to_string()).collect()
+}
+
 #[test]
 fn what_nodes_leave_is_there_after_opening_again() {
     on_each(|open| {
         let fleet = open();
-        let facts = |body: &[u8]| FactsRecord {
-            node: "n1".into(),
-            environment: "production".into(),
-            received: 3,
-            body: body.to_vec(),
-        };
-        fleet.save_facts(&facts(b"old")).unwrap();
-        fleet.save_facts(&facts(b"new")).unwrap();
-        let catalog = CatalogRecord {
-            node: "n2".into(),
-            environment: "production".into(),
-            received: 4,
-            body: vec![0, 255],
-        };
-        let exported = |title: &str| ExportedRecord {
-            node: "n2".into(),
-            kind: "Host".into(),
-            title: title.into(),
-            body: b"{}".to_vec(),
-        };
-        fleet.save_catalog(&catalog, &[exported("a"), exported("b")]).unwrap();
-        fleet.save_catalog(&catalog, &[exported("b")]).unwrap();
-        let report = |hash: &str, received: u64| ReportRecord {
-            hash: hash.into(),
-            node: "n3".into(),
-            environment: "production".into(),
-            status: "changed".into(),
-            is_noop: true,
-            received,
-            body: hash.into(),
-        };
+        fleet.save_facts(&facts("n1", 1, "{\"a\":1,\"gone\":{\"x\":[1]}}")).unwrap();
+        fleet.save_facts(&facts("n1", 2, "{\"a\":2,\"new\":true}")).unwrap();
+        fleet.save_catalog(&catalog("n2", &["a", "b"])).unwrap();
+        fleet.save_catalog(&catalog("n2", &["b"])).unwrap();
         fleet.save_report(&report("r1", 10)).unwrap();
         fleet.save_report(&report("r2", 20)).unwrap();
         fleet.save_report(&report("r2", 30)).unwrap();
         fleet.save_blob("d1", b"content", Some("etc/motd")).unwrap();
         fleet.save_blob("d1", b"content", Some("etc/issue")).unwrap();
         let again = open();
-        assert_eq!(again.facts("n1"), Ok(Some(facts(b"new"))));
-        assert_eq!(again.catalog("n2"), Ok(Some(catalog)));
-        assert_eq!(again.exported("Host", "n1"), Ok(vec![exported("b")]));
-        assert_eq!(again.exported("Host", "n2"), Ok(vec![]));
+        assert_eq!(again.facts("n1"), Ok(Some(facts("n1", 2, "{\"a\":2,\"new\":true}"))));
+        let values = column(&again, "fact_contents { order by name }", "value");
+        assert_eq!(values, ["2", "true"], "what is gone left no rows");
+        let titles = column(&again, "resources { parameters.ip = '10.0.0.1' }", "title");
+        assert_eq!(titles, ["\"b\""]);
         assert_eq!(again.nodes().unwrap(), ["n1", "n2", "n3"]);
         let hashes = |fleet: &Fleet| -> Vec<String> {
             fleet.reports("n3").unwrap().into_iter().map(|report| report.hash).collect()
         };
         assert_eq!(hashes(&again), ["r2", "r1"]);
         assert_eq!(again.report("r1"), Ok(Some(b"r1".to_vec())));
+        assert_eq!(column(&again, "events { }", "report").len(), 2, "once for each report");
         assert_eq!(again.forget_reports(15), Ok(1));
         assert_eq!(hashes(&again), ["r2"]);
+        assert_eq!(column(&again, "events { }", "report"), ["\"r2\""]);
         let blob = again.blob("d1").unwrap().unwrap();
         assert_eq!((blob.content.as_slice(), blob.paths.len()), (&b"content"[..], 2));
         assert_eq!(again.blob("d2"), Ok(None));
+    });
+}
+
+#[test]
+fn a_silent_node_expires_and_comes_back() {
+    on_each(|open| {
+        let fleet = open();
+        fleet.save_facts(&facts("old", 10, "{}")).unwrap();
+        fleet.save_facts(&facts("new", 30, "{}")).unwrap();
+        assert_eq!(fleet.expire(20, 40), Ok(1));
+        let active = || column(&fleet, "nodes { order by certname }", "certname");
+        assert_eq!(active(), ["\"new\""]);
+        fleet.save_facts(&facts("old", 50, "{}")).unwrap();
+        assert_eq!(active(), ["\"new\"", "\"old\""]);
     });
 }

@@ -2,6 +2,7 @@
 //! is applied.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use fx_host::Look;
 
@@ -37,6 +38,17 @@ pub struct CatalogRequest {
     pub extensions: Vec<(String, String)>,
     /// The version of the code, where it is not the time of compiling.
     pub version: Option<String>,
+    /// What other nodes export.
+    pub exports: Option<Rc<dyn crate::Exports>>,
+}
+
+/// A catalog, compiled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compilation {
+    /// The catalog in JSON.
+    pub text: String,
+    /// Resources that are exported and not part of it, each in the form that the catalog has.
+    pub exported: Vec<serde_json::Value>,
 }
 
 /// The compiling machine as manifests see it.
@@ -123,6 +135,16 @@ pub fn catalog(
     node: &str,
     facts: Vec<(String, Value)>,
 ) -> Result<String, String> {
+    compile(machine, request, node, facts).map(|made| made.text)
+}
+
+/// The same with what the node exports.
+pub fn compile(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Vec<(String, Value)>,
+) -> Result<Compilation, String> {
     let settings = Settings {
         node: node.to_owned(),
         environment: request.environment.clone(),
@@ -140,6 +162,7 @@ pub fn catalog(
         backup: None,
         custom_facts: false,
         file_server: None,
+        exports: request.exports.clone(),
         plugins: None,
         given: request.given.clone(),
         trace: request.trace,
@@ -158,5 +181,6 @@ pub fn catalog(
         }
         None => run.look().now().secs.into(),
     };
-    evaluator.catalog_text(&version)
+    let text = evaluator.catalog_text(&version)?;
+    Ok(Compilation { text, exported: evaluator.exported() })
 }

@@ -65,6 +65,8 @@ pub struct Settings {
     pub backup: Option<Rc<dyn crate::Backup>>,
     /// Answers for sources that begin with `puppet:`; the module path does where not given.
     pub file_server: Option<Rc<dyn crate::FileServer>>,
+    /// What other nodes export; collectors of it find nothing where not given.
+    pub exports: Option<Rc<dyn crate::Exports>>,
     /// A directory with the `lib` and the `facts.d` that a server sent.
     pub plugins: Option<PathBuf>,
     /// Whether modules and files add facts to those of this machine.

@@ -21,6 +21,7 @@ mod random;
 pub mod settings;
 mod types;
 mod eval;
+mod exports;
 mod functions;
 mod lookup;
 mod effects;
@@ -40,13 +41,16 @@ mod inspect;
 mod lint;
 mod modules;
 
-pub use catalogs::{CatalogRequest, Server, catalog, facts_from_json, manifests, read_facts};
+pub use catalogs::{
+    CatalogRequest, Compilation, Server, catalog, compile, facts_from_json, manifests, read_facts,
+};
 pub use classifier::{Classification, classify};
 pub use compile::{Attribute, Attributes, Catalog, Resource, Settings, Tags};
 pub use compiled::{Backup, Compiled, FileServer, Served, ServedKind, TreeWish};
 pub use custom_facts::{external_fact_folders, more_facts};
 pub use effects::learn as learn_secret;
 pub use eval::{local_time, strftime_of as strftime};
+pub use exports::{ExportFilter, ExportedResource, Exports};
 pub use inspect::{Found, inspect};
 pub use lint::lint;
 pub use lookup::{glob_regex, parse_hocon};

@@ -46,7 +46,7 @@ pub(crate) enum Gate {
 }
 
 /// Paths of other applications are unknown, not forbidden.
-const CONTEXTS: &[&str] = &["puppet", "puppet-ca", "puppet-admin-api", "status", "metrics"];
+const CONTEXTS: &[&str] = &["puppet", "puppet-ca", "puppet-admin-api", "status", "metrics", "pdb"];
 
 impl App {
     pub fn new(parts: Parts) -> App {
@@ -93,10 +93,11 @@ impl App {
     pub(crate) fn carry_out(&self, found: &Found, request: &Request) -> Reply {
         use Route::{
             BucketGet, BucketPut, Catalog, CatalogV4, Certificate, CertificateRequest,
-            ChangeStatus, Classes, Clean, DeleteRequest, DeleteStatus, Environments, Expirations,
-            FileContent, FileMetadata, FileMetadatas, FlushEnvironments, FlushPool, Modules, Node,
-            Renew, RevocationList, SaveFacts, SaveReport, Sign, SignAll, StaticContent, Status,
-            StatusServices, StatusSimple, Statuses, StatusesWithoutKey, SubmitRequest, UpdateLists,
+            ChangeStatus, Classes, Clean, Command, DeleteRequest, DeleteStatus, Environments,
+            Expirations, FileContent, FileMetadata, FileMetadatas, FlushEnvironments, FlushPool,
+            Modules, Node, PuppetdbQuery, PuppetdbTime, PuppetdbVersion, Renew, RevocationList,
+            SaveFacts, SaveReport, Sign, SignAll, StaticContent, Status, StatusServices,
+            StatusSimple, Statuses, StatusesWithoutKey, SubmitRequest, UpdateLists,
         };
         let parts = &found.parts;
         let name = parts.first().map_or("", String::as_str);
@@ -127,6 +128,10 @@ impl App {
             }
             StatusSimple => Ok(self.status_simple(parts)),
             StatusServices => Ok(self.status_services(parts, request)),
+            Command => self.command(request),
+            PuppetdbQuery => self.puppetdb_query(parts, request),
+            PuppetdbVersion => Ok(crate::puppetdb::puppetdb_version()),
+            PuppetdbTime => Ok(self.puppetdb_time()),
         };
         made.unwrap_or_else(|reply| reply)
     }
@@ -145,7 +150,11 @@ impl App {
         let record = self.parts.fleet.facts(node).map_err(|error| self.store_failed(&error))?;
         let Some(record) = record else { return Ok(None) };
         match serde_json::from_slice(&record.body) {
-            Ok(Value::Object(values)) => Ok(Some(values)),
+            Ok(Value::Object(mut values)) => {
+                // What the certificate said then is not what this one says.
+                values.shift_remove("trusted");
+                Ok(Some(values))
+            }
             _ => Err(Reply::issue(Issue::Failed, "the stored facts cannot be read")),
         }
     }

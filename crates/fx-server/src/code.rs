@@ -34,11 +34,13 @@ pub struct CatalogWish {
 }
 
 /// A catalog that was compiled.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct CatalogMade {
     pub environment: String,
     /// JSON with types beside values that JSON has no type for.
     pub text: String,
+    /// Resources that are exported and not the node's own, in the same form.
+    pub exported: Vec<Value>,
 }
 
 /// What is known of a node before its catalog.

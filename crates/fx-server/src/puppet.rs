@@ -6,6 +6,8 @@ mod code;
 mod files;
 mod reports;
 
+pub(crate) use catalogs::flatten;
+
 use fx_wire::puppet::{CertName, Environment};
 
 use crate::message::{Issue, Reply, Request};

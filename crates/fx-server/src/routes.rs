@@ -39,6 +39,10 @@ pub(crate) enum Route {
     FlushPool,
     StatusSimple,
     StatusServices,
+    Command,
+    PuppetdbQuery,
+    PuppetdbVersion,
+    PuppetdbTime,
 }
 
 /// Method, path, endpoint, and the most bytes of a body. `:` is one segment that is not empty,
@@ -83,6 +87,11 @@ pub(crate) const ROUTES: &[(&str, &str, Route, usize)] = &[
     ("GET",    "status/v1/simple/:",                         Route::StatusSimple,       0),
     ("GET",    "status/v1/services",                         Route::StatusServices,     0),
     ("GET",    "status/v1/services/:",                       Route::StatusServices,     0),
+    ("POST",   "pdb/cmd/v1",                                 Route::Command,            LARGE),
+    ("GET",    "pdb/query/v4/*",                             Route::PuppetdbQuery,      0),
+    ("POST",   "pdb/query/v4/*",                             Route::PuppetdbQuery,      MIDDLE),
+    ("GET",    "pdb/meta/v1/version",                        Route::PuppetdbVersion,    0),
+    ("GET",    "pdb/meta/v1/server-time",                    Route::PuppetdbTime,       0),
 ];
 
 /// Methods and paths of all endpoints, as the table has them.

@@ -136,6 +136,9 @@ const DEFAULTS: &[(&str, &[&str], Grant)] = &[
     ("/puppet-ca/v1/certificate_revocation_list", &["PUT"],         Admin),
     ("/puppet-ca/v1/clean",                       &["PUT"],         Admin),
     ("/puppet-ca/v1/sign",                        &["POST"],        Admin),
+    ("/pdb/cmd",                                  &["POST"],        Admin),
+    ("/pdb/query",                                &["GET", "POST"], Admin),
+    ("/pdb/meta",                                 &["GET"],         AnyCertificate),
     ("/status/v1/services",                       &["GET"],         Anyone),
     ("/status/v1/simple",                         &["GET"],         Anyone),
 ];

@@ -57,6 +57,12 @@ const TABLE: &[(&str, &str, [bool; 4])] = &[
     ("GET",    "/status/v1/services",                                   [true, true, true, true]),
     ("GET",    "/status/v1/services/ca",                                [true, true, true, true]),
     ("GET",    "/metrics/v2/list",                                      [false, false, false, false]),
+    ("POST",   "/pdb/cmd/v1?command=deactivate_node&version=3",         [false, false, false, true]),
+    ("GET",    "/pdb/query/v4/nodes",                                   [false, false, false, true]),
+    ("POST",   "/pdb/query/v4",                                         [false, false, false, true]),
+    ("GET",    "/pdb/meta/v1/version",                                  [false, true, true, true]),
+    ("GET",    "/pdb/meta/v1/server-time",                              [false, true, true, true]),
+    ("GET",    "/pdb/admin/v1/archive",                                 [false, false, false, false]),
 ];
 
 fn callers() -> [Caller; 4] {

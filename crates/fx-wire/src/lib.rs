@@ -6,5 +6,6 @@
 #![forbid(unsafe_code)]
 
 pub mod chef;
+pub mod cfengine;
 pub mod puppet;
 pub mod x509;

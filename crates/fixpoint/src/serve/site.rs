@@ -1,9 +1,11 @@
 //! The code of a site as the server wants it: catalogs by the workers, files by the snapshots.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
+use fx_fleet::Fleet;
 use fx_host::OsHost;
-use fx_puppet::{Machine, Server, classify, facts_from_json};
+use fx_puppet::{Compilation, Exports, Machine, Server, classify, facts_from_json};
 use fx_server::{
     CatalogMade, CatalogWish, Code, EnvironmentInfo, FileWish, NodeInfo, Refusal, Tree,
 };
@@ -11,6 +13,7 @@ use fx_wire::puppet::{CertName, Environment, Metadata};
 use serde_json::{Map, Value, json};
 
 use super::environments::{Environments, Snapshot};
+use super::exports::Store;
 use super::files;
 use super::workers::{Log, Workers};
 
@@ -19,6 +22,8 @@ pub(crate) struct Site {
     environments: Environments,
     workers: Workers,
     server: Server,
+    /// What nodes export, where it is kept.
+    exports: Option<Fleet>,
 }
 
 /// The environment of nodes that name one which is not there.
@@ -28,10 +33,11 @@ impl Site {
     pub(crate) fn start(
         environments: Environments,
         server: Server,
+        exports: Option<Fleet>,
         workers: usize,
         log: &Log,
     ) -> std::io::Result<Site> {
-        Ok(Site { environments, workers: Workers::start(workers, log)?, server })
+        Ok(Site { environments, workers: Workers::start(workers, log)?, server, exports })
     }
 
     fn snapshot(&self, name: &Environment) -> Result<Arc<Snapshot>, Refusal> {
@@ -92,10 +98,11 @@ impl Code for Site {
         };
         let environment = snapshot.name.clone();
         let (wish, server) = (wish.clone(), self.server.clone());
-        let text = self.workers.run(Some(Arc::clone(&snapshot)), move |machine| {
-            compile(machine, &snapshot, &wish, &said, server)
+        let fleet = self.exports.clone();
+        let made = self.workers.run(Some(Arc::clone(&snapshot)), move |machine| {
+            compile(machine, &snapshot, &wish, &said, server, fleet)
         })?;
-        Ok(CatalogMade { environment, text })
+        Ok(CatalogMade { environment, text: made.text, exported: made.exported })
     }
 
     fn node(
@@ -202,7 +209,8 @@ fn compile(
     wish: &CatalogWish,
     said: &Value,
     server: Server,
-) -> Result<String, String> {
+    fleet: Option<Fleet>,
+) -> Result<Compilation, String> {
     let mut request = snapshot.request();
     request.server = server;
     request.extensions.clone_from(&wish.extensions);
@@ -215,5 +223,6 @@ fn compile(
         })
         .collect();
     let facts = facts_from_json(&wish.facts);
-    fx_puppet::catalog(machine, &request, wish.node.as_str(), facts)
+    request.exports = fleet.map(|fleet| Rc::new(Store(fleet)) as Rc<dyn Exports>);
+    fx_puppet::compile(machine, &request, wish.node.as_str(), facts)
 }

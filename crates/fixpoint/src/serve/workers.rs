@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,13 +19,13 @@ use super::environments::Snapshot;
 pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Work on a compiler: what it is given is the compiler of the snapshot.
-type Work = Box<dyn FnOnce(&Machine) -> Result<String, String> + Send>;
+/// It sends its result itself.
+type Work = Box<dyn FnOnce(&Machine) + Send>;
 
 struct Job {
     /// Nothing where the work needs no environment.
     snapshot: Option<Arc<Snapshot>>,
     work: Work,
-    reply: Sender<Result<String, String>>,
     /// The flag that ends the work, once a thread has taken it.
     stop: Arc<Mutex<Option<Arc<AtomicBool>>>>,
 }
@@ -53,14 +53,18 @@ impl Workers {
     }
 
     /// Does the work on one of the threads and waits for it.
-    pub(crate) fn run(
+    pub(crate) fn run<T: Send + 'static>(
         &self,
         snapshot: Option<Arc<Snapshot>>,
-        work: impl FnOnce(&Machine) -> Result<String, String> + Send + 'static,
-    ) -> Result<String, Refusal> {
+        work: impl FnOnce(&Machine) -> Result<T, String> + Send + 'static,
+    ) -> Result<T, Refusal> {
         let (reply, answer) = channel();
         let stop = Arc::new(Mutex::new(None));
-        let job = Job { snapshot, work: Box::new(work), reply, stop: Arc::clone(&stop) };
+        let work = Box::new(move |machine: &Machine| {
+            // Who sent the job may have gone.
+            let _ = reply.send(work(machine));
+        });
+        let job = Job { snapshot, work, stop: Arc::clone(&stop) };
         self.queue.try_send(job).map_err(|_| Refusal::Busy)?;
         match answer.recv_timeout(PATIENCE) {
             Ok(result) => result.map_err(Refusal::Failed),
@@ -83,7 +87,7 @@ fn work(jobs: &Mutex<Receiver<Job>>, log: &Log) {
     let mut compilers: BTreeMap<String, (u64, Machine)> = BTreeMap::new();
     loop {
         let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Job { snapshot, work, reply, stop: taken }) = next else { return };
+        let Ok(Job { snapshot, work, stop: taken }) = next else { return };
         stop.store(false, Ordering::SeqCst);
         *taken.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&stop));
         let (name, id) =
@@ -92,14 +96,9 @@ fn work(jobs: &Mutex<Receiver<Job>>, log: &Log) {
             compilers.insert(name.clone(), (id, compiler(&stop, log)));
         }
         let Some((_, machine)) = compilers.get(&name) else { continue };
-        let made = catch_unwind(AssertUnwindSafe(|| work(machine)));
-        match made {
-            Ok(result) => {
-                // Who sent the job may have gone.
-                let _ = reply.send(result);
-            }
+        if catch_unwind(AssertUnwindSafe(|| work(machine))).is_err() {
             // What the compiler holds after a panic is anybody's guess.
-            Err(_) => drop(compilers.remove(&name)),
+            compilers.remove(&name);
         }
     }
 }

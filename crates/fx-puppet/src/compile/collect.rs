@@ -2,14 +2,15 @@
 
 use std::rc::Rc;
 
-use fx_puppet_syntax::{AttributeOp, BinaryOp, Expr, ExprKind, QueryForm};
+use fx_puppet_syntax::{AttributeOp, BinaryOp, Expr, ExprKind, Form, QueryForm};
 use fx_source::Span;
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-use super::catalog::{Attributes, Resource};
+use super::catalog::{Attribute, Attributes, Resource, kind_name};
 use super::relations::references;
 use crate::eval::{Evaluated, Evaluator, Flow, Frame, Scope, interpolated};
+use crate::exports::{ExportFilter, ExportedResource};
 use crate::types::Type;
 use crate::value::Value;
 
@@ -31,6 +32,14 @@ enum What {
         overrides: Option<Rc<Attributes>>,
         source: Rc<str>,
     },
+    /// What nodes export: those of this node as they come, those of others once.
+    Exported {
+        kind: Rc<str>,
+        query: Option<Rc<Query>>,
+        overrides: Option<Rc<Attributes>>,
+        scope: Rc<Scope>,
+        is_asked: bool,
+    },
     /// `realize`: what is still to be found.
     These(Vec<(String, Rc<str>)>),
 }
@@ -41,6 +50,13 @@ enum Query {
     Or(Box<Query>, Box<Query>),
     Tag(Vec<String>),
     Equal(Rc<str>, Value, bool),
+}
+
+/// What a collector looks for.
+struct Wish<'a> {
+    kind: &'a str,
+    query: Option<&'a Query>,
+    exported_only: bool,
 }
 
 impl Evaluator {
@@ -65,12 +81,19 @@ impl Evaluator {
             Some(query) => self.read_query(query, scope)?.map(Rc::new),
             None => None,
         };
-        if form == QueryForm::Exported {
+        if form == QueryForm::Exported && self.settings.exports.is_none() {
             self.warn("You cannot collect exported resources without storeconfigs being set; the collection will be ignored", Some(span));
             return Ok(Value::array(Vec::new()));
         }
         let source = Rc::clone(&scope.frame.source);
-        let what = What::Query { kind: Rc::clone(kind), query, overrides, source };
+        let kind = Rc::clone(kind);
+        let what = match form {
+            QueryForm::Exported => {
+                let scope = Scope::new(Rc::clone(&scope.frame));
+                What::Exported { kind, query, overrides, scope, is_asked: false }
+            }
+            QueryForm::Virtual => What::Query { kind, query, overrides, source },
+        };
         let mut pending = self.pending.borrow_mut();
         pending.collectors.push(Collector { what, found: IndexSet::default(), span });
         // In a relationship a collector stands for what it will find.
@@ -126,8 +149,22 @@ impl Evaluator {
             let what = self.pending.borrow().collectors[number].what.clone();
             match what {
                 What::Query { kind, query, overrides, source } => {
-                    changed |=
-                        self.ask(number, &kind, query.as_deref(), overrides.as_ref(), &source)?;
+                    let wish = Wish { kind: &kind, query: query.as_deref(), exported_only: false };
+                    changed |= self.ask(number, &wish, overrides.as_ref(), &source)?;
+                }
+                What::Exported { kind, query, overrides, scope, is_asked } => {
+                    let wish = Wish { kind: &kind, query: query.as_deref(), exported_only: true };
+                    let source = Rc::clone(&scope.frame.source);
+                    changed |= self.ask(number, &wish, overrides.as_ref(), &source)?;
+                    if !is_asked {
+                        changed |= self.import(number, &wish, overrides.as_ref(), &scope)?;
+                        let mut pending = self.pending.borrow_mut();
+                        if let What::Exported { is_asked, .. } =
+                            &mut pending.collectors[number].what
+                        {
+                            *is_asked = true;
+                        }
+                    }
                 }
                 What::These(wanted) => {
                     let mut left = Vec::new();
@@ -155,8 +192,7 @@ impl Evaluator {
     fn ask(
         &self,
         number: usize,
-        kind: &str,
-        query: Option<&Query>,
+        wish: &Wish<'_>,
         overrides: Option<&Rc<Attributes>>,
         source: &Rc<str>,
     ) -> Evaluated<bool> {
@@ -165,9 +201,10 @@ impl Evaluator {
             let pending = self.pending.borrow();
             let catalog = self.catalog.borrow();
             let known = &pending.collectors[number].found;
-            for at in catalog.of_kind(kind) {
+            for at in catalog.of_kind(wish.kind) {
                 if !known.contains(at)
-                    && query.is_none_or(|query| {
+                    && (!wish.exported_only || catalog.resources[*at].form == Form::Exported)
+                    && wish.query.is_none_or(|query| {
                         answers(query, &catalog.resources[*at], &catalog.resources)
                     })
                 {
@@ -175,6 +212,17 @@ impl Evaluator {
                 }
             }
         }
+        self.collected(number, new, overrides, source)
+    }
+
+    /// Makes what a collector found real.
+    fn collected(
+        &self,
+        number: usize,
+        new: Vec<usize>,
+        overrides: Option<&Rc<Attributes>>,
+        source: &Rc<str>,
+    ) -> Evaluated<bool> {
         if new.is_empty() {
             return Ok(false);
         }
@@ -191,6 +239,55 @@ impl Evaluator {
         }
         self.pending.borrow_mut().collectors[number].found.extend(new);
         Ok(true)
+    }
+
+    /// Adds what other nodes export.
+    fn import(
+        &self,
+        number: usize,
+        wish: &Wish<'_>,
+        overrides: Option<&Rc<Attributes>>,
+        scope: &Rc<Scope>,
+    ) -> Evaluated<bool> {
+        let Some(exports) = &self.settings.exports else { return Ok(false) };
+        let filter = wish.query.map(export_filter);
+        let kind = kind_name(wish.kind);
+        let found = exports.collect(&kind, &self.settings.node, filter.as_ref());
+        let mut new = Vec::new();
+        for one in found.map_err(Flow::bare)? {
+            let known = self.catalog.borrow().find(wish.kind, &one.title);
+            match known {
+                Some(at) if self.pending.borrow().imported.get(&at) == Some(&one.node) => {}
+                Some(_) => {
+                    return Err(Flow::raw(format!(
+                        "A duplicate resource was found while collecting exported resources, with the type and title {}[{}]",
+                        one.kind, one.title
+                    )));
+                }
+                None => {
+                    let at = self.import_one(wish.kind, &one, scope)?;
+                    self.pending.borrow_mut().imported.insert(at, one.node);
+                    new.push(at);
+                }
+            }
+        }
+        self.collected(number, new, overrides, &scope.frame.source)
+    }
+
+    fn import_one(&self, low: &str, one: &ExportedResource, scope: &Rc<Scope>) -> Evaluated<usize> {
+        // No manifest of this node has it.
+        let nowhere = Span::new(self.builtin, 0, 0);
+        let mut resource = Resource::new(low, &one.title, nowhere, Rc::clone(&scope.frame));
+        if self.native_kind(low)?.is_none() {
+            resource.definition = self.define_named(low)?;
+        }
+        for (name, value) in &one.parameters {
+            let given = Attribute::new(super::from_json(value), nowhere, &scope.frame.source);
+            resource.attributes.insert(name.as_str().into(), given);
+        }
+        self.complete_resource(&mut resource)?;
+        self.phase(|| format!("collect {} of {}", resource.reference(), one.node));
+        self.add_resource(resource, scope)
     }
 
     pub(crate) fn resource_has_tag(&self, resource: &Resource, tag: &str) -> bool {
@@ -247,7 +344,7 @@ impl Evaluator {
             .iter()
             .filter_map(|collector| match &collector.what {
                 What::These(left) => Some(left),
-                What::Query { .. } => None,
+                What::Query { .. } | What::Exported { .. } => None,
             })
             .flatten()
             .map(|(kind, title)| super::relations::shown(kind, title))
@@ -269,6 +366,37 @@ fn has_tag(resource: &Resource, tag: &str, all: &[Resource]) -> bool {
         }
     }
     false
+}
+
+/// A query as the store of the server has it.
+fn export_filter(query: &Query) -> ExportFilter {
+    let two = |left: &Query, right: &Query| {
+        (Box::new(export_filter(left)), Box::new(export_filter(right)))
+    };
+    match query {
+        Query::And(left, right) => {
+            let (left, right) = two(left, right);
+            ExportFilter::And(left, right)
+        }
+        Query::Or(left, right) => {
+            let (left, right) = two(left, right);
+            ExportFilter::Or(left, right)
+        }
+        Query::Tag(tags) => {
+            let mut tags = tags.iter().map(|tag| ExportFilter::Tag(tag.clone()));
+            let first = tags.next().unwrap_or_else(|| ExportFilter::Tag(String::new()));
+            tags.fold(first, |all, tag| ExportFilter::Or(all.into(), tag.into()))
+        }
+        Query::Equal(name, value, is_equal) => {
+            let value = super::to_json(value);
+            let filter = match &**name {
+                "title" => ExportFilter::Title(value),
+                "tag" => ExportFilter::Tag(value.as_str().unwrap_or_default().to_lowercase()),
+                name => ExportFilter::Parameter(name.to_owned(), value),
+            };
+            if *is_equal { filter } else { ExportFilter::Not(filter.into()) }
+        }
+    }
 }
 
 /// Whether a resource is what a query asks for.

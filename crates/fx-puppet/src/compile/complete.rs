@@ -21,6 +21,8 @@ pub(crate) struct Pending {
     pub(super) relations: Vec<Relation>,
     /// What stands left of a collector in a chain, should the collector find nothing.
     pub(super) instead: FxHashMap<usize, Value>,
+    /// Resources that other nodes export and collectors added, with the node of each.
+    pub(super) imported: FxHashMap<usize, String>,
     /// Classes and defines whose collectors have overridden something.
     pub(super) overriding: FxHashSet<Rc<str>>,
     /// Resources before this one have been looked at for evaluation, but for those waiting.

@@ -182,7 +182,7 @@ impl Evaluator {
         scope: &Rc<Scope>,
     ) -> Evaluated {
         let kind = self.kind_of(ty, scope)?;
-        if form == Form::Exported {
+        if form == Form::Exported && self.settings.exports.is_none() {
             self.warn("You cannot collect exported resources without storeconfigs being set; the export is ignored", Some(span));
         }
         let mut base = Attributes::default();

@@ -15,6 +15,15 @@ impl Evaluator {
         serde_json::to_string(&whole).map_err(|error| error.to_string())
     }
 
+    /// What is exported and not part of the catalog.
+    pub(crate) fn exported(&self) -> Vec<Json> {
+        let catalog = self.catalog.borrow();
+        let exported = catalog.resources.iter().filter(|resource| {
+            resource.form == fx_puppet_syntax::Form::Exported && !resource.is_real()
+        });
+        exported.map(|resource| self.resource_json(resource)).collect()
+    }
+
     fn resource_json(&self, resource: &Resource) -> Json {
         let mut data = Map::new();
         data.insert("type".into(), Json::from(&*resource.kind));

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::{Call, Native, native};
+use crate::compile::{from_json, to_json};
 use crate::eval::{Evaluated, Flow, interpolated};
 use crate::types::Type;
 use crate::value::Value;
@@ -46,7 +47,19 @@ pub(super) static TABLE: &[Native] = &[
         &["Variant[String, Type[CatalogEntry], Type[Type[CatalogEntry]]] vals+"],
         defined,
     ),
+    native("puppetdb_query", &["Variant[String[1], Array[Data, 1]] query"], puppetdb_query),
 ];
+
+/// What the store of the server answers.
+fn puppetdb_query(call: &Call<'_>) -> Evaluated {
+    let Some(exports) = &call.evaluator.settings.exports else {
+        return Err(Flow::raw("puppetdb_query(): only a server has what nodes report"));
+    };
+    let found = exports.query(&to_json(call.arg(0)));
+    found
+        .map(|found| from_json(&found))
+        .map_err(|why| Flow::raw(format!("puppetdb_query(): {why}")))
+}
 
 fn flat(args: &[Value]) -> Vec<Value> {
     let mut out = Vec::new();

@@ -1,6 +1,5 @@
 //! Catalogs and what is known of a node before them.
 
-use fx_fleet::{CatalogRecord, FactsRecord};
 use fx_wire::puppet::{CatalogRequest, CertName, Environment, Format, Pairs};
 use serde_json::{Map, Value, json};
 
@@ -8,6 +7,9 @@ use super::{Answer, environment, node};
 use crate::app::{App, busy, refusal};
 use crate::code::{CatalogMade, CatalogWish, Refusal};
 use crate::message::{Issue, Reply, Request};
+use crate::puppetdb::{
+    Circumstances, catalog_payload, catalog_record, facts_payload, facts_record,
+};
 
 const FORMATS: &[Format] = &[Format::RichJson, Format::Json, Format::Pson];
 
@@ -38,7 +40,14 @@ impl App {
             .map_err(|text| Reply::issue(Issue::Failed, &text))?;
         let facts = match wanted.facts {
             Some(facts) => {
-                self.keep_facts(&node, &environment, &facts.values)?;
+                let extensions =
+                    request.head.caller.identity().map(|one| one.extensions.as_slice());
+                self.keep_facts(
+                    &node,
+                    &environment,
+                    &facts.values,
+                    extensions.unwrap_or_default(),
+                )?;
                 facts.values
             }
             None => self.stored_facts(name)?.unwrap_or_default(),
@@ -56,7 +65,7 @@ impl App {
             prefers_requested: false,
         };
         let made = self.compile(&wish)?;
-        self.keep_catalog(&node, &made)?;
+        self.keep_catalog(&made, wish.transaction_uuid.as_deref())?;
         let text = match format {
             Format::RichJson => made.text,
             _ => plain(&made.text)?,
@@ -78,25 +87,29 @@ impl App {
         node: &CertName,
         environment: &Environment,
         values: &Map<String, Value>,
+        extensions: &[(String, String)],
     ) -> Result<(), Reply> {
-        let body = serde_json::to_vec(values);
-        let record = FactsRecord {
-            node: node.to_string(),
-            environment: environment.to_string(),
-            received: (self.parts.clock)(),
-            body: body.map_err(|error| Reply::issue(Issue::Failed, &error.to_string()))?,
-        };
+        let now = (self.parts.clock)();
+        let mut values = values.clone();
+        values.insert("trusted".into(), trusted(node.as_str(), extensions));
+        let (environment, server) = (environment.as_str(), &self.parts.name);
+        let payload = facts_payload(node.as_str(), environment, &values, now, server);
+        let record = facts_record(&payload, now);
+        let record = record.map_err(|text| Reply::issue(Issue::Failed, &text))?;
         self.parts.fleet.save_facts(&record).map_err(|error| self.store_failed(&error))
     }
 
-    fn keep_catalog(&self, node: &CertName, made: &CatalogMade) -> Result<(), Reply> {
-        let record = CatalogRecord {
-            node: node.to_string(),
-            environment: made.environment.clone(),
-            received: (self.parts.clock)(),
-            body: made.text.clone().into_bytes(),
+    fn keep_catalog(&self, made: &CatalogMade, transaction: Option<&str>) -> Result<(), Reply> {
+        let now = (self.parts.clock)();
+        let circumstances = Circumstances {
+            transaction_uuid: transaction,
+            produced: now,
+            producer: &self.parts.name,
         };
-        self.parts.fleet.save_catalog(&record, &[]).map_err(|error| self.store_failed(&error))
+        let payload = catalog_payload(made, &circumstances);
+        let record = payload.and_then(|payload| catalog_record(&payload, now));
+        let record = record.map_err(|text| Reply::issue(Issue::Failed, &text))?;
+        self.parts.fleet.save_catalog(&record).map_err(|error| self.store_failed(&error))
     }
 
     /// A catalog for tools: of any node, with the facts they give, kept only where they say so.
@@ -119,11 +132,11 @@ impl App {
         };
         let trusted = wish["trusted_facts"]["values"]["extensions"].as_object();
         let extensions = trusted.into_iter().flatten();
-        let extensions = extensions
+        let extensions: Vec<(String, String)> = extensions
             .filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())))
             .collect();
         if keeps_facts {
-            self.keep_facts(&node, &environment, &facts)?;
+            self.keep_facts(&node, &environment, &facts, &extensions)?;
         }
         let made = self.compile(&CatalogWish {
             node: node.clone(),
@@ -137,7 +150,7 @@ impl App {
             prefers_requested: wish["options"]["prefer_requested_environment"] == true,
         })?;
         if keeps_catalog {
-            self.keep_catalog(&node, &made)?;
+            self.keep_catalog(&made, text("transaction_uuid"))?;
         }
         let body = format!("{{\"catalog\":{}}}", made.text);
         Ok(Reply::new(200, Some("application/json"), body.into_bytes()))
@@ -161,6 +174,21 @@ impl App {
         body.insert("environment".into(), info.environment.into());
         Ok(Reply::data(format, json!(body).to_string().into_bytes()))
     }
+}
+
+/// What a certificate says of a node, as manifests see it.
+fn trusted(node: &str, extensions: &[(String, String)]) -> Value {
+    let (host, domain) = match node.split_once('.') {
+        Some((host, domain)) => (host, Value::from(domain)),
+        None => (node, Value::Null),
+    };
+    let extensions = extensions.iter();
+    let extensions: Map<String, Value> =
+        extensions.map(|(name, text)| (name.clone(), text.as_str().into())).collect();
+    json!({
+        "authenticated": "remote", "certname": node, "domain": domain,
+        "extensions": extensions, "external": {}, "hostname": host,
+    })
 }
 
 fn is_empty(value: &Value) -> bool {
@@ -187,7 +215,7 @@ fn plain(text: &str) -> Result<String, Reply> {
     Ok(catalog.to_string())
 }
 
-fn flatten(value: &mut Value) {
+pub(crate) fn flatten(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(flatten),
         Value::Object(object) => match object.get("__ptype").and_then(Value::as_str) {

@@ -1,20 +1,19 @@
 //! Reports and facts that nodes send.
 
-use fx_crypto::digest::Algorithm;
-use fx_fleet::ReportRecord;
 use fx_wire::puppet::{Environment, Format, NodeFacts, ReportHead};
 use serde_json::{Value, json};
 
 use super::{Answer, environment, node};
 use crate::app::App;
 use crate::message::{Issue, Reply, Request};
+use crate::puppetdb::{report_payload, report_record};
 
 impl App {
     pub(crate) fn save_report(&self, name: &str, request: &Request) -> Answer {
-        let node = node(name)?;
+        node(name)?;
         let environment = self.stored_under(request)?;
         let format = reply_format(request)?;
-        let report = request.json()?;
+        let mut report = request.json()?;
         let Some(head) = ReportHead::read(&report) else {
             let text = "The request body is invalid: it is not a report";
             return Err(Reply::issue(Issue::BadRequest, text));
@@ -22,18 +21,14 @@ impl App {
         if head.host != name {
             return Err(Reply::issue(Issue::Failed, &mismatch(&head.host, name)));
         }
-        let record = ReportRecord {
-            hash: Algorithm::Sha1.hex(&request.body),
-            node: node.to_string(),
-            environment: match head.environment.as_str() {
-                "" => environment.to_string(),
-                named => named.to_owned(),
-            },
-            status: head.status,
-            is_noop: head.is_noop,
-            received: (self.parts.clock)(),
-            body: request.body.clone(),
-        };
+        if head.environment.is_empty() {
+            report["environment"] = environment.as_str().into();
+        }
+        let now = (self.parts.clock)();
+        let payload = report_payload(&report, now, &self.parts.name);
+        let record = report_record(&payload, now).map_err(|text| {
+            Reply::issue(Issue::BadRequest, &format!("The request body is invalid: {text}"))
+        })?;
         self.parts.fleet.save_report(&record).map_err(|error| self.store_failed(&error))?;
         // Agents take anything but a list for a failure.
         Ok(Reply::data(format, json!(self.parts.reports).to_string().into_bytes()))
@@ -49,7 +44,8 @@ impl App {
         if facts.name != name {
             return Err(Reply::issue(Issue::Failed, &mismatch(&facts.name, name)));
         }
-        self.keep_facts(&node, &environment, &facts.values)?;
+        let extensions = request.head.caller.identity().map(|one| one.extensions.as_slice());
+        self.keep_facts(&node, &environment, &facts.values, extensions.unwrap_or_default())?;
         Ok(Reply::data(format, Value::from(0).to_string().into_bytes()))
     }
 

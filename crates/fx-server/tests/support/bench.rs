@@ -57,7 +57,11 @@ impl Code for Table {
             return Err(Refusal::Failed("Evaluation Error: no on node x".into()));
         }
         let text = json!({"name": wish.node.as_str(), "facts": wish.facts, "resources": []});
-        Ok(CatalogMade { environment: "production".into(), text: text.to_string() })
+        Ok(CatalogMade {
+            environment: "production".into(),
+            text: text.to_string(),
+            exported: Vec::new(),
+        })
     }
 
     fn node(
@@ -151,6 +155,10 @@ pub(crate) fn bench(rules: Vec<Rule>) -> Bench {
 pub(crate) fn bench_at(now: u64, rules: Vec<Rule>) -> Bench {
     let dir = tempfile::tempdir().unwrap();
     let fleet = Fleet::sqlite(&dir.path().join("fleet.db")).unwrap();
+    bench_on(fleet, dir, now, rules)
+}
+
+pub(crate) fn bench_on(fleet: Fleet, dir: tempfile::TempDir, now: u64, rules: Vec<Rule>) -> Bench {
     let authority = Authority::root(key(1), "Puppet CA: test", 1, now, 1_000_000_000).unwrap();
     let list = authority.revoke(&[], 0, now, 1_000_000).unwrap();
     let record = AuthorityRecord { chain: authority.certificate().to_pem(), next_serial: 2 };

@@ -1,4 +1,4 @@
-//! `fixpoint serve`: a server for Puppet's agents.
+//! `fixpoint serve`: a server for Puppet's agents and Chef's clients.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use fx_host::{Clock, Edits, Files, OsHost};
 use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptions, Tls};
 
 use crate::personas::puppet::settings::Settings;
-use crate::serve::{AutosignSetting, Environments, Grounds, Site, ensure};
+use crate::serve::{AutosignSetting, Chef, Environments, Grounds, Site, ensure};
 use crate::{exit, terminal};
 
-/// Serves catalogs, files and certificates to Puppet's agents.
+/// Serves catalogs, files and certificates to Puppet's agents, and cookbooks to Chef's clients
 #[derive(Clone, clap::Args)]
 #[command(after_help = "\
 Settings are those of puppet.conf, sections [server] and [main]. Without a certificate authority in
@@ -21,17 +21,24 @@ Settings are those of puppet.conf, sections [server] and [main]. Without a certi
 
 Examples:
   fixpoint serve
-  fixpoint serve --set confdir=/etc/puppetlabs/puppet --set codedir=/etc/puppetlabs/code")]
+  fixpoint serve --set confdir=/etc/puppetlabs/puppet --set codedir=/etc/puppetlabs/code
+  fixpoint serve --store postgresql://fixpoint@db.example.com/fleet")]
 pub(crate) struct Args {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, default_value = "0.0.0.0:8140")]
     listen: String,
-    /// File of the store [default: fleet.db in the directory 'vardir']
-    #[arg(long)]
-    store: Option<PathBuf>,
+    /// File of the store, or the URL of a PostgreSQL database [default: fleet.db in 'vardir']
+    #[arg(long, value_name = "FILE|URL")]
+    store: Option<String>,
     /// A setting of Puppet, before those of puppet.conf
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<String>,
+    /// Address and port for Chef's clients; none are served without it
+    #[arg(long, value_name = "ADDRESS")]
+    chef: Option<String>,
+    /// Organization of Chef that a first start makes
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    chef_organization: String,
     /// Threads that compile; as many as there are cores by default
     #[arg(long)]
     workers: Option<usize>,
@@ -74,16 +81,20 @@ fn start(args: &Args) -> Result<(), String> {
         }
         name => name,
     };
-    let store = args.store.clone();
-    let store = store.unwrap_or_else(|| Path::new(&settings.get("vardir")).join("fleet.db"));
-    make_private_dir(&host, &store)?;
-    let fleet = Fleet::sqlite(&store).map_err(|error| error.to_string())?;
+    let fleet = open_store(&host, args.store.as_deref(), &settings)?;
     let verbose = args.verbose;
     let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(move |line: &str| {
         if verbose {
             terminal::complain(line);
         }
     });
+    let chef = match &args.chef {
+        Some(address) => {
+            let dir = Path::new(&settings.get("vardir")).join("chef");
+            Some(Chef::prepare(&host, address, &dir, &args.chef_organization, &fleet, &log)?)
+        }
+        None => None,
+    };
     let Grounds { authority, chain, key, certificate } =
         ensure(&host, &settings, &certname, &fleet)?;
     let revoked = RevokedSerials::default();
@@ -101,10 +112,14 @@ fn start(args: &Args) -> Result<(), String> {
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let workers = args.workers.unwrap_or(cores);
     let reports = settings.get("reports");
+    // Its default is that of servers without a store.
+    let exports = settings.values().get("storeconfigs").is_none_or(|given| given != "false");
     let environments = Environments::new(settings);
-    let site =
-        Site::start(environments, server, workers, &log).map_err(|error| error.to_string())?;
+    let exports = exports.then(|| fleet.clone());
+    let site = Site::start(environments, server, exports, workers, &log)
+        .map_err(|error| error.to_string())?;
     let reports = reports.split(',').map(str::trim).filter(|name| !matches!(*name, "" | "none"));
+    let chef_log = Arc::clone(&log);
     let app = App::new(Parts {
         fleet,
         code: Arc::new(site),
@@ -128,8 +143,26 @@ fn start(args: &Args) -> Result<(), String> {
         .map_err(|error| format!("cannot listen on '{}': {error}", args.listen))?;
     let bound = listener.local_addr().map_err(|error| error.to_string())?;
     terminal::print(&format!("listening on {bound}\n"));
-    fx_server::serve(listener, Arc::new(app), &tls, Limits::default(), stop)
-        .map_err(|error| error.to_string())
+    let chef = chef.map(|chef| chef.start(&tls, &chef_log, &stop));
+    let served = fx_server::serve(listener, Arc::new(app), &tls, Limits::default(), stop)
+        .map_err(|error| error.to_string());
+    let chef = chef.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
+    served.and(chef.unwrap_or_else(|_| Err("the server for Chef ended badly".into())))
+}
+
+fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result<Fleet, String> {
+    let fleet = match store {
+        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
+            Fleet::postgres(url)
+        }
+        file => {
+            let default = || Path::new(&settings.get("vardir")).join("fleet.db");
+            let file = file.map_or_else(default, PathBuf::from);
+            make_private_dir(host, &file)?;
+            Fleet::sqlite(&file)
+        }
+    };
+    fleet.map_err(|error| error.to_string())
 }
 
 /// The first address of the server's name.
