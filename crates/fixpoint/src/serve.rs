@@ -17,6 +17,6 @@ pub(crate) use authority::{
     write_authority,
 };
 pub(crate) use autosign::AutosignSetting;
-pub(crate) use chef::Chef;
+pub(crate) use chef::{Chef, ChefWish};
 pub(crate) use environments::Environments;
 pub(crate) use site::Site;

@@ -17,10 +17,22 @@ use crate::terminal;
 
 type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
+/// What is wanted of the server.
+pub(crate) struct ChefWish<'a> {
+    pub(crate) address: &'a str,
+    /// Without TLS, which is for a proxy on the same machine.
+    pub(crate) is_plain: bool,
+    /// Where keys go.
+    pub(crate) dir: &'a Path,
+    /// The organization that a first start makes.
+    pub(crate) organization: &'a str,
+}
+
 /// A server that is ready to listen.
 pub(crate) struct Chef {
     listener: TcpListener,
     server: Arc<Server>,
+    is_plain: bool,
 }
 
 /// Name of the first user.
@@ -31,14 +43,17 @@ impl Chef {
     /// administrator where they are missing. Their keys go to files that only we can read.
     pub(crate) fn prepare(
         host: &OsHost,
-        address: &str,
-        dir: &Path,
-        organization: &str,
+        wish: &ChefWish<'_>,
         fleet: &Fleet,
         log: &Log,
     ) -> Result<Chef, String> {
+        let ChefWish { address, is_plain, dir, organization } = *wish;
         let listener = TcpListener::bind(address)
             .map_err(|error| format!("cannot listen on '{address}': {error}"))?;
+        let bound = listener.local_addr().map_err(|error| error.to_string())?;
+        if is_plain && !bound.ip().is_loopback() {
+            return Err(format!("'{address}' is seen by other machines: keys need TLS there"));
+        }
         if host.lstat(dir).is_err() {
             host.make_dir(dir, 0o700).map_err(|error| error.to_string())?;
         }
@@ -46,7 +61,7 @@ impl Chef {
             fleet: fleet.clone(),
             clock: Arc::new(|| u64::try_from(OsHost::new().now().secs).unwrap_or(0)),
             random: Arc::new(|buffer: &mut [u8]| OsHost::new().random(buffer)),
-            scheme: "https",
+            scheme: if is_plain { "http" } else { "https" },
             web_key: None,
             log: Arc::clone(log),
         })?;
@@ -75,9 +90,8 @@ impl Chef {
                 terminal::print(&format!("key of the user '{ADMIN}': {}\n", file.display()));
             }
         }
-        let bound = listener.local_addr().map_err(|error| error.to_string())?;
         terminal::print(&format!("listening for Chef on {bound}\n"));
-        Ok(Chef { listener, server: Arc::new(server) })
+        Ok(Chef { listener, server: Arc::new(server), is_plain })
     }
 
     /// Serves on a thread of its own, until the flag is set.
@@ -89,8 +103,9 @@ impl Chef {
     ) -> JoinHandle<Result<(), String>> {
         let (tls, log, stop) = (tls.clone(), Arc::clone(log), Arc::clone(stop));
         std::thread::spawn(move || {
-            let Chef { listener, server } = self;
-            fx_server::serve_chef(listener, server, Some(&tls), Limits::default(), log, stop)
+            let Chef { listener, server, is_plain } = self;
+            let tls = (!is_plain).then_some(&tls);
+            fx_server::serve_chef(listener, server, tls, Limits::default(), log, stop)
                 .map_err(|error| error.to_string())
         })
     }

@@ -10,7 +10,7 @@ use fx_host::{Clock, Edits, Files, OsHost};
 use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptions, Tls};
 
 use crate::personas::puppet::settings::Settings;
-use crate::serve::{AutosignSetting, Chef, Environments, Grounds, Site, ensure};
+use crate::serve::{AutosignSetting, Chef, ChefWish, Environments, Grounds, Site, ensure};
 use crate::{exit, terminal};
 
 /// Serves catalogs, files and certificates to Puppet's agents, and cookbooks to Chef's clients
@@ -36,6 +36,9 @@ pub(crate) struct Args {
     /// Address and port for Chef's clients; none are served without it
     #[arg(long, value_name = "ADDRESS")]
     chef: Option<String>,
+    /// Speak HTTP without TLS to Chef's clients, behind a proxy on this machine
+    #[arg(long, requires = "chef")]
+    chef_plain: bool,
     /// Organization of Chef that a first start makes
     #[arg(long, value_name = "NAME", default_value = "default")]
     chef_organization: String,
@@ -90,8 +93,13 @@ fn start(args: &Args) -> Result<(), String> {
     });
     let chef = match &args.chef {
         Some(address) => {
-            let dir = Path::new(&settings.get("vardir")).join("chef");
-            Some(Chef::prepare(&host, address, &dir, &args.chef_organization, &fleet, &log)?)
+            let wish = ChefWish {
+                address,
+                is_plain: args.chef_plain,
+                dir: &Path::new(&settings.get("vardir")).join("chef"),
+                organization: &args.chef_organization,
+            };
+            Some(Chef::prepare(&host, &wish, &fleet, &log)?)
         }
         None => None,
     };
