@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn every_tool_tells_the_version_that_its_policy_sees() {
-        for (name, _) in PERSONAS.iter() {
+        for (name, _) in PERSONAS {
             let number = match *name {
                 "facter" => fx_facter::VERSION,
                 "puppet" => fx_puppet::VERSION,

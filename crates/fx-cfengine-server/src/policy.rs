@@ -39,7 +39,9 @@ fn who(promise: &Expanded, kind: &str) -> Who {
         items.iter().map(ToString::to_string).collect()
     };
     let mut who = Who { addresses: list("_ips"), names: list("_hostnames"), keys: list("_keys") };
-    list("").iter().for_each(|entry| who.add_mixed(entry));
+    for entry in list("") {
+        who.add_mixed(&entry);
+    }
     who
 }
 

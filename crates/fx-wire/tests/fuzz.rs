@@ -45,7 +45,7 @@ fn read_all(bytes: &[u8]) -> usize {
     let mut seen = 0;
     for piece in bytes.chunks(97) {
         frames.feed(piece);
-        while let Ok(Some(frame)) = frames.next() {
+        while let Ok(Some(frame)) = frames.next_frame() {
             seen += frame.payload.len();
             if let Ok(request) = Request::parse(&frame.payload) {
                 assert_eq!(Request::parse(&request.payload()).as_ref(), Ok(&request));
@@ -83,7 +83,7 @@ fn whatever_a_peer_sends_is_answered() {
     while tried < 3000 || began.elapsed() < Duration::from_secs(seconds) {
         let seeds = MATERIAL.seeds;
         let mut bytes = seeds[random.below(seeds.len())].as_bytes().to_vec();
-        for _ in 0..1 + random.below(12) {
+        for _ in 0..=random.below(12) {
             MATERIAL.mutate(&mut random, &mut bytes);
         }
         seen += read_all(&bytes);

@@ -326,7 +326,7 @@ fn secured(
         .map_err(|error| Lost::Tls(error.to_string()))?;
     // Nobody looks at the name.
     let name = ServerName::from(std::net::Ipv4Addr::LOCALHOST);
-    let mut tls = ClientConnection::new(Arc::new(config), name.into())
+    let mut tls = ClientConnection::new(Arc::new(config), name)
         .map_err(|error| Lost::Tls(error.to_string()))?;
     let mut socket = socket;
     while tls.is_handshaking() {

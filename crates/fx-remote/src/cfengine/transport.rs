@@ -114,7 +114,7 @@ impl Transport {
 
     pub(super) fn frame(&mut self) -> Result<Frame, Lost> {
         loop {
-            match self.frames.next() {
+            match self.frames.next_frame() {
                 Ok(Some(frame)) => return Ok(frame),
                 Ok(None) => self.receive()?,
                 Err(broken) => return Err(Lost::Broken(broken.to_string())),

@@ -66,7 +66,7 @@ impl Session {
                 let site = std::sync::Arc::clone(&self.site);
                 let mut random = |buffer: &mut [u8]| site.random(buffer);
                 let opened = site.key().decrypt(payload, Random(&mut random)).ok()?;
-                self.session_key = Some(opened.get(..16)?.try_into().ok()?);
+                self.cipher_key = Some(opened.get(..16)?.try_into().ok()?);
                 self.peer.key = key.digest().to_string();
                 self.site.saw(&key, &self.peer.address);
                 Some(Stage::Done)

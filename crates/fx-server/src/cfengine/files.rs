@@ -154,7 +154,7 @@ impl Session {
     /// end, and the connection cannot go on.
     pub(super) fn get(&self, path: &[u8], out: &mut dyn Output) -> Result<bool, Denied> {
         let mut opened = self.opened(path)?;
-        if let Some(key) = self.encrypted.then_some(self.session_key).flatten() {
+        if let Some(key) = self.encrypted.then_some(self.cipher_key).flatten() {
             return Ok(super::classic::send_encrypted(&mut opened, &key, out));
         }
         let mut left = opened.stat.size;

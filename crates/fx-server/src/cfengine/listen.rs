@@ -357,7 +357,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
 fn complete(frames: &mut Frames) -> (Vec<Frame>, bool) {
     let mut whole = Vec::new();
     loop {
-        match frames.next() {
+        match frames.next_frame() {
             Ok(Some(frame)) => whole.push(frame),
             Ok(None) => return (whole, false),
             Err(_) => return (whole, true),

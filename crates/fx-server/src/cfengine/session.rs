@@ -40,7 +40,7 @@ pub(super) struct Session {
     /// … the request at hand was encrypted, …
     pub(super) encrypted: bool,
     /// … and with which key.
-    pub(super) session_key: Option<classic::SessionKey>,
+    pub(super) cipher_key: Option<classic::SessionKey>,
     pub(super) asked: Option<Asked>,
     pub(super) stage: super::classic::Stage,
 }
@@ -54,7 +54,7 @@ impl Session {
             peer,
             classic: false,
             encrypted: false,
-            session_key: None,
+            cipher_key: None,
             asked: None,
             stage: super::classic::Stage::Claim,
         }
@@ -66,7 +66,7 @@ impl Session {
 
     /// An answer that is encrypted where the request was.
     pub(super) fn answer_secure(&self, more: bool, payload: &[u8], out: &mut dyn Output) {
-        match self.session_key.filter(|_| self.encrypted) {
+        match self.cipher_key.filter(|_| self.encrypted) {
             Some(key) => out.frame(more, &classic::encrypt(&key, payload)),
             None => out.frame(more, payload),
         }
@@ -90,7 +90,7 @@ impl Session {
         let mut payload = std::borrow::Cow::Borrowed(&frame.payload);
         self.encrypted = false;
         if self.classic && classic::is_secure(&payload) {
-            let opened = self.session_key.and_then(|key| classic::open(&key, &payload));
+            let opened = self.cipher_key.and_then(|key| classic::open(&key, &payload));
             let Some(opened) = opened else { return self.illegal(&frame.payload, out) };
             self.encrypted = true;
             payload = std::borrow::Cow::Owned(opened);

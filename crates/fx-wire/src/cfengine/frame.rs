@@ -72,7 +72,7 @@ impl Frames {
     }
 
     /// The next transaction, if all of it is there.
-    pub fn next(&mut self) -> Result<Option<Frame>, Broken> {
+    pub fn next_frame(&mut self) -> Result<Option<Frame>, Broken> {
         let waiting = &self.bytes[self.at..];
         if waiting.is_empty() {
             return Ok(None);
@@ -102,7 +102,8 @@ mod tests {
 
     #[test]
     fn headers_are_scanned_as_the_original_does() {
-        let table: &[(&[u8], Result<(bool, usize), Broken>)] = &[
+        type Read = Result<(bool, usize), Broken>;
+        let table: &[(&[u8], Read)] = &[
             (b"t 31\0\0\0\0", Ok((false, 31))),
             (b"m 4088\0\0", Ok((true, 4088))),
             (b"t 7     ", Ok((false, 7))),
@@ -128,7 +129,7 @@ mod tests {
             let (mut frames, mut seen) = (Frames::default(), Vec::new());
             for piece in bytes.chunks(size) {
                 frames.feed(piece);
-                while let Some(frame) = frames.next().unwrap() {
+                while let Some(frame) = frames.next_frame().unwrap() {
                     seen.push((frame.more, frame.payload.len()));
                 }
             }
@@ -146,8 +147,8 @@ mod tests {
         encode(false, b"OK:", &mut bytes);
         frames.feed(&bytes);
         assert_eq!(frames.raw(3), b"lo\n");
-        assert_eq!(frames.next().unwrap().unwrap().payload, b"OK:");
+        assert_eq!(frames.next_frame().unwrap().unwrap().payload, b"OK:");
         frames.feed(b"x");
-        assert_eq!(frames.next(), Err(Broken));
+        assert_eq!(frames.next_frame(), Err(Broken));
     }
 }

@@ -209,7 +209,7 @@ mod tests {
         assert_eq!((contacts[0].last, &*contacts[0].address), (1300, "10.0.0.1"));
         assert_eq!(seen.digest_of("10.0.0.2").as_deref(), Some(digest('b').as_str()));
         let after = Intervals { last: 1000, q: [0.0; 4] }.after(1300);
-        assert_eq!(after.q, [300.0, 120.0, 36000.0, 300.0]);
+        assert_eq!(after.q.map(|number| number.round() as i64), [300, 120, 36000, 300]);
     }
 
     #[test]

@@ -137,7 +137,7 @@ mod tests {
         let keys: Vec<PrivateKey> =
             (0..3).map(|_| PrivateKey::generate(1024, Random(&mut source)).unwrap()).collect();
         let readers: Vec<PublicKey> = keys[..2].iter().map(|key| key.public().clone()).collect();
-        for content in [&b""[..], b"hello\n", &[7; 100_000]] {
+        for content in [&b""[..], b"hello\n", &vec![7; 100_000]] {
             let shut = encrypt(content, &readers, &mut source).unwrap();
             for key in &keys[..2] {
                 let opened = decrypt(&shut, std::slice::from_ref(key), &mut source);

@@ -18,7 +18,7 @@ use super::mail::{Filter, Mail, send};
 use super::serverd::write_pid;
 use super::tools::{self, Call, Log};
 
-const PULSE: Duration = Duration::from_secs(60);
+const PULSE: Duration = Duration::from_mins(1);
 const BODY: &str = "executor";
 const MOST_LINES: i64 = 30;
 const EXPIRE_MINUTES: i64 = 120;
@@ -303,7 +303,9 @@ fn mail(
     log: Log,
 ) {
     let (Some(to), Some(server)) = (&settings.mail_to, &settings.mail_server) else {
-        lines.iter().for_each(|line| log.line(Level::Info, line));
+        for line in &lines {
+            log.line(Level::Info, line);
+        }
         return;
     };
     if settings.most_lines == 0 {

@@ -88,7 +88,7 @@ pub(super) fn send(host: &OsHost, mail: &Mail<'_>) -> Result<(), String> {
     for line in &mail.lines {
         // A line of one dot would end the mail.
         let dot = if line.starts_with('.') { "." } else { "" };
-        text.push_str(&format!("{dot}{line}\r\n"));
+        text.extend([dot, line.as_str(), "\r\n"]);
     }
     text.push_str(".\r\n");
     dialogue.say(&text)?;

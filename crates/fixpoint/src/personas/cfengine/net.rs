@@ -192,7 +192,9 @@ fn one_host(call: &Call, ourselves: &Ourselves, to: &HostPort, command: &str, wi
             Ok(Ok(mut names)) => {
                 names.extend([b".".to_vec(), b"..".to_vec()]);
                 names.sort();
-                names.iter().for_each(|name| say(&String::from_utf8_lossy(name)));
+                for name in &names {
+                    say(&String::from_utf8_lossy(name));
+                }
             }
             Ok(Err(_)) | Err(_) => call.log.error(&format!("Could not open directory: '{path}'")),
         },

@@ -114,7 +114,9 @@ pub(super) fn read_rules(request: &Request) -> Option<Rules> {
         let mut wrong = Vec::new();
         let mut rules =
             from_policy(&policy, &ctx.control, &canonical, &mut |text| wrong.push(text.to_owned()));
-        wrong.iter().for_each(|text| ctx.error(text));
+        for text in &wrong {
+            ctx.error(text);
+        }
         rules.classes = ctx.class_names();
         rules
     });

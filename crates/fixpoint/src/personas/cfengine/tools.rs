@@ -51,7 +51,7 @@ impl Log {
                 Level::Notice => "notice",
                 Level::Info => "info",
                 Level::Verbose => "verbose",
-                _ => "debug",
+                Level::Debug => "debug",
             };
             let _closed = writeln!(std::io::stdout(), "{word:>8}: {text}");
         }

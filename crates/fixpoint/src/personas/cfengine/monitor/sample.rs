@@ -66,7 +66,7 @@ impl Sampler {
         for line in stat.lines().filter(|line| line.starts_with("cpu")) {
             let mut words = line.split_ascii_whitespace();
             let name = words.next().unwrap_or_default().to_owned();
-            if name.len() > 4 || name > "cpu3".to_owned() {
+            if name.len() > 4 || name.as_str() > "cpu3" {
                 continue;
             }
             let numbers: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();

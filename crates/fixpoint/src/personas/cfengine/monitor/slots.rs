@@ -86,7 +86,7 @@ impl Slots {
         let mut names = vec![SPARE.to_owned(); COUNT];
         let mut put = |at: usize, list: &[&str]| {
             for (offset, name) in list.iter().enumerate() {
-                names[at + offset] = (*name).to_owned();
+                (*name).clone_into(&mut names[at + offset]);
             }
         };
         put(0, &FIRST);
