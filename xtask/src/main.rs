@@ -12,6 +12,7 @@ mod changes;
 mod conformance;
 mod dist;
 mod functions;
+mod invented;
 mod layers;
 mod ruby;
 mod startup;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use crate::{functions, layers, ruby, wording};
+use crate::{functions, invented, layers, ruby, wording};
 
 /// A file longer than this is two things.
 const MAX_LINES: usize = 800;
@@ -77,7 +77,9 @@ fn problems(root: &Path) -> Result<Vec<String>> {
         let name = file.strip_prefix(root)?.display().to_string();
         let text = std::fs::read_to_string(&file)?;
         if file.extension().is_some_and(|extension| extension == "rb") {
-            let found = ruby::check(&text).into_iter();
+            let code = text.lines().enumerate();
+            let code = code.filter(|(_, line)| !line.trim_start().starts_with('#'));
+            let found = ruby::check(&text).into_iter().chain(invented::check(code));
             problems.extend(found.map(|problem| format!("{name}: {problem}")));
             continue;
         }
@@ -164,6 +166,7 @@ fn check_file(name: &str, text: &str, deviations: &str) -> Vec<String> {
     if name.starts_with("crates/") && name.contains("/src/") && !is_test {
         problems.extend(resolvers(name, text));
         problems.extend(functions::check(name, text));
+        problems.extend(invented::check(code(text)));
         problems.extend(wording::decisions(name, code(text)).into_iter().map(|(line, piece)| {
             format!("line {line}: decides by the words \"{piece}\"; what happened is data")
         }));
@@ -256,6 +259,7 @@ mod tests {
                 "decides by the words",
             ),
             ("crates/fx-chef/src/x.rs", "//! x\nfn f(host: &dyn Host);", "around the seam"),
+            ("crates/a/src/x.rs", "//! x\nlet lock = \"x20240101-1-abcdef.lock\";", "is invented"),
         ];
         for (name, text, expected) in table {
             let problems = check_file(name, text, "D-001");

@@ -23,25 +23,21 @@ type Entry = fn(&Invocation) -> u8;
 /// Names that a link may have and that `fixpoint NAME` takes, with what they run.
 const PERSONAS: &[(&str, Entry)] = &[
     ("cf-agent", cfengine::agent),
+    ("cf-check", cfengine::check),
+    ("cf-execd", cfengine::execd),
+    ("cf-key", cfengine::key),
+    ("cf-monitord", cfengine::monitord),
+    ("cf-net", cfengine::net),
     ("cf-promises", cfengine::promises),
+    ("cf-runagent", cfengine::runagent),
+    ("cf-secret", cfengine::secret),
+    ("cf-serverd", cfengine::serverd),
     ("chef-apply", chef::apply),
     ("chef-client", chef::client),
     ("chef-solo", chef::solo),
     ("facter", facter::main),
     ("ohai", chef::ohai),
     ("puppet", puppet::main),
-];
-
-/// Tools of the originals that say they are not here yet; no link is made for them.
-const ABSENT: &[(&str, Entry)] = &[
-    ("cf-check", cfengine::absent),
-    ("cf-execd", cfengine::absent),
-    ("cf-key", cfengine::absent),
-    ("cf-monitord", cfengine::absent),
-    ("cf-net", cfengine::absent),
-    ("cf-runagent", cfengine::absent),
-    ("cf-secret", cfengine::absent),
-    ("cf-serverd", cfengine::absent),
 ];
 
 /// Programs that we stand in for inside a copy of the machine, and nowhere else.
@@ -63,12 +59,12 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
     let program = args.next().unwrap_or_default();
     let link = Path::new(&program).file_name().unwrap_or_default().to_owned();
     let args: Vec<OsString> = args.collect();
-    let by_link = PERSONAS.iter().chain(ABSENT).chain(STAND_INS);
+    let by_link = PERSONAS.iter().chain(STAND_INS);
     if let Some((name, entry)) = by_link.clone().find(|(name, _)| link == *name) {
         return entry(&Invocation { name, args });
     }
     let word = args.first().cloned().unwrap_or_default();
-    let known = PERSONAS.iter().chain(ABSENT).chain(VERBS_WITH_OWN_FLAGS);
+    let known = PERSONAS.iter().chain(VERBS_WITH_OWN_FLAGS);
     if let Some((name, entry)) = known.clone().find(|(name, _)| word == *name) {
         return entry(&Invocation { name, args: args[1..].to_vec() });
     }
@@ -81,11 +77,11 @@ pub(crate) fn run(argv: Vec<OsString>) -> u8 {
 
 #[cfg(test)]
 mod tests {
-    use super::{ABSENT, PERSONAS};
+    use super::PERSONAS;
 
     #[test]
     fn every_tool_tells_the_version_that_its_policy_sees() {
-        for (name, _) in PERSONAS.iter().chain(ABSENT) {
+        for (name, _) in PERSONAS.iter() {
             let number = match *name {
                 "facter" => fx_facter::VERSION,
                 "puppet" => fx_puppet::VERSION,

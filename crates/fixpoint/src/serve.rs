@@ -3,6 +3,7 @@
 
 mod authority;
 mod autosign;
+mod chef;
 mod environments;
 mod exports;
 mod files;
@@ -16,5 +17,6 @@ pub(crate) use authority::{
     write_authority,
 };
 pub(crate) use autosign::AutosignSetting;
+pub(crate) use chef::{Chef, ChefWish};
 pub(crate) use environments::Environments;
 pub(crate) use site::Site;

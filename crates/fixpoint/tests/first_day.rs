@@ -20,6 +20,7 @@ struct Ran {
 fn ran(dir: &Path, args: &[&str]) -> Ran {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fixpoint"));
     command.args(args).current_dir(dir).env("NO_COLOR", "1").stdin(Stdio::null());
+    command.env("FIXPOINT_STATE", dir.join("state"));
     if args[0] == "puppet" && !args.contains(&"help") {
         command.args(["--confdir", "conf", "--vardir", "var"]);
     }

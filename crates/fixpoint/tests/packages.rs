@@ -42,6 +42,42 @@ const PLANNED: [(&str, &str); 3] = [
     ("site.rb", "package 'hello'\nfile('/usr/share/doc/hello/copyright') { content 'x' }\n"),
 ];
 
+/// The commonest policy: a package, a file in the directory that it brings, and the service.
+const SERVED: [(&str, &str); 3] = [
+    (
+        "served.cf",
+        r#"bundle agent main {
+          methods: "a" usebundle => brought; "b" usebundle => configured; "c" usebundle => served; }
+        bundle agent brought {
+          packages: "chrony" policy => "present", package_module => apt_get; }
+        bundle agent configured {
+          files: "/etc/chrony/chrony.conf" content => "x"; }
+        bundle agent served {
+          services: "chrony" service_policy => "start"; }
+        bundle agent standard_services(service, state) {
+          commands: "/usr/sbin/service $(service) $(state)"; }
+        body package_module apt_get {
+          query_installed_ifelapsed => "0"; query_updates_ifelapsed => "0";
+          interpreter => "/usr/bin/cfengine-selected-python"; }
+        "#,
+    ),
+    (
+        "served.pp",
+        "package { 'chrony': ensure => installed }
+         -> file { '/etc/chrony/chrony.conf': content => 'x' }
+         ~> service { 'chrony': ensure => running, enable => true }\n",
+    ),
+    (
+        "served.rb",
+        "package 'chrony'
+         file '/etc/chrony/chrony.conf' do
+           content 'x'
+           notifies :restart, 'service[chrony]'
+         end
+         service('chrony') { action [:enable, :start] }\n",
+    ),
+];
+
 const POLICIES: [(&str, &str, &str); 3] = [
     (
         "site.cf",
@@ -147,6 +183,40 @@ fn a_plan_with_a_network_knows_what_a_package_brings() {
         assert_eq!(code, Some(2), "{name}: {told}");
         assert!(!line(&told).contains("unknown"), "{name}: {told}");
         assert!(told.contains("\n    -"), "{name}: the old content is in the diff: {told}");
+    }
+    assert!(state() == before, "the machine was touched");
+}
+
+#[test]
+fn a_plan_of_package_file_and_service_is_right_with_and_without_a_network() {
+    if !can_install() || Path::new("/etc/chrony").exists() {
+        eprintln!("SKIPPED: needs root and a package 'chrony' that apt can fetch");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let before = state();
+    for (name, policy) in SERVED {
+        for verb in [&["plan"][..], &["plan", "--net"]] {
+            let (code, told) = run(dir.path(), name, policy, verb);
+            assert_eq!(code, Some(2), "{name} {verb:?}: {told}");
+            assert!(!told.contains("failed"), "{name} {verb:?}: {told}");
+            let lines: Vec<&str> =
+                told.lines().filter(|line| line.starts_with("would-repair")).collect();
+            let at = |piece: &str| {
+                let found = lines.iter().position(|line| line.contains(piece));
+                found.unwrap_or_else(|| panic!("{name} {verb:?}: no {piece} in {told}"))
+            };
+            let (package, file, service) = (at("[chrony] "), at("/chrony.conf]"), lines.len() - 1);
+            assert!(package < file && file < service, "{name} {verb:?}: {told}");
+            let net = verb.len() > 1;
+            let unknown = "unknown after ";
+            assert_eq!(lines[package].contains("what it does is unknown"), !net, "{name}: {told}");
+            assert_eq!(lines[file].contains(unknown), !net, "{name}: {told}");
+            let after_package =
+                lines[service].contains(unknown) && lines[service].contains("package");
+            assert_eq!(after_package, !net, "{name}: {told}");
+            assert_eq!(told.contains("\n    -# Welcome"), net, "{name}: {told}");
+        }
     }
     assert!(state() == before, "the machine was touched");
 }

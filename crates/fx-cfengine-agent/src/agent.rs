@@ -30,6 +30,8 @@ pub(crate) struct Agent<'a> {
     pub(crate) edits: promise::files::EditState,
     /// Commands that go on while other promises are kept.
     pub(crate) background: Vec<promise::commands::Background>,
+    /// Connections to servers.
+    pub(crate) network: crate::network::Network,
     /// Whether fstab has lines that are not mounted yet.
     pub(crate) mount_all: bool,
     /// Changes are made in a layer, and reported at the end.
@@ -64,6 +66,7 @@ impl<'a> Agent<'a> {
             custom: promise::custom::State::default(),
             edits: promise::files::EditState::default(),
             background: Vec::new(),
+            network: crate::network::Network::default(),
             mount_all: false,
             simulation: None,
         }

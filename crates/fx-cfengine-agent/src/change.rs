@@ -102,6 +102,11 @@ pub(crate) fn copied(look: &dyn Look, source: &str, file: &str) -> Change {
     Change::of(Target::file(path(file)), "content", from, to)
 }
 
+/// What a path holds, for a change of it.
+pub(crate) fn shown(look: &dyn Look, file: &str) -> Value {
+    digest(look, &path(file))
+}
+
 // The digest of what a path holds; what it is where it has no content.
 fn digest(look: &dyn Look, file: &Path) -> Value {
     match look.stat(file) {

@@ -22,6 +22,7 @@ mod agent;
 mod change;
 mod edit;
 mod lock;
+mod network;
 mod passes;
 mod promise;
 mod run;
@@ -29,4 +30,4 @@ mod sequence;
 mod simulate;
 mod wording;
 
-pub use run::run;
+pub use run::{FAILSAFE, run};

@@ -12,34 +12,9 @@ use crate::agent::Agent;
 use crate::promise;
 use crate::simulate::Simulation;
 
-/// What is run when the policy cannot be read and nobody is at the terminal.
-const FAILSAFE: &str = "\
-# Written because the policy could not be read. Put your own recovery here: it is kept.
-body agent control
-{
-  abortclasses => { \"no_ppkeys_ABORT_kept\" };
-  ifelapsed => \"0\";
-}
-
-bundle agent main
-{
-  classes:
-    \"have_ppkeys\" expression => fileexists(\"$(sys.workdir)/ppkeys/localhost.pub\");
-
-  reports:
-    !have_ppkeys::
-      \"No public/private key pair is loaded, please create one by running \\\"cf-key\\\"\"
-        classes => failsafe_kept(\"no_ppkeys_ABORT\");
-
-    have_ppkeys::
-      \"Built-in failsafe policy: the main policy has errors and no hub is asked for another\";
-}
-
-body classes failsafe_kept(prefix)
-{
-  promise_kept => { \"$(prefix)_kept\" };
-}
-";
+/// What is run when the policy cannot be read and nobody is at the terminal, and when a host is
+/// made a client of a hub.
+pub const FAILSAFE: &str = include_str!("failsafe.cf");
 
 /// Runs policy. What that cannot be read falls back to `failsafe.cf`
 /// of the inputs directory when nobody sits at the terminal.

@@ -34,6 +34,7 @@ pub fn failed_child(text: &str) -> Ended {
         stdout: format!("   error: {text}\n").into_bytes(),
         stderr: Vec::new(),
         truncated: false,
+        pid: 0,
         elapsed: Duration::ZERO,
     }
 }

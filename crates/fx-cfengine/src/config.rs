@@ -22,6 +22,8 @@ pub enum Simulate {
 /// What a caller wants of the language.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
+    /// Which tool evaluates the policy; a check is cf-promises whatever stands here.
+    pub component: Component,
     /// Entry policy file as given; `None` takes the default of the work directory.
     pub file: Option<String>,
     /// The file was given as an argument: a bare name is looked for here, not in `inputs`.
@@ -108,16 +110,16 @@ pub struct Config {
 /// Directories of an installation.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    pub(crate) workdir: String,
-    pub(crate) inputs: String,
-    pub(crate) masterfiles: String,
+    pub workdir: String,
+    pub inputs: String,
+    pub masterfiles: String,
     pub state: String,
-    pub(crate) bin: String,
+    pub bin: String,
     pub modules: String,
     pub logs: String,
-    pub(crate) pids: String,
+    pub pids: String,
     /// Entry policy file, resolved.
-    pub(crate) entry: String,
+    pub entry: String,
     /// Its directory.
     pub(crate) entry_dir: String,
 }
@@ -202,7 +204,7 @@ pub fn configure(host: &dyn Look, request: &Request) -> Config {
         promise_tags: Rc::from(["source=promise".into()]),
     };
     Config {
-        component: if request.check { Component::Promises } else { Component::Agent },
+        component: if request.check { Component::Promises } else { request.component },
         level: request.level.unwrap_or(Level::Notice),
         trace: request.trace,
         reasons: request.reasons,

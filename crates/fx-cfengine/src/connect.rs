@@ -83,7 +83,8 @@ fn at_once(kind: ErrorKind) -> bool {
 }
 
 // What the kernel refuses at once is worded otherwise than what it finds out later.
-fn worded(kind: ErrorKind, why: &str) -> String {
+/// A failed connection in the words of the original.
+pub fn worded(kind: ErrorKind, why: &str) -> String {
     match kind {
         ErrorKind::TimedOut => "Timeout connecting to server".to_owned(),
         kind if at_once(kind) => format!("Failed to connect to server (connect: {why})"),

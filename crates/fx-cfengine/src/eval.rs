@@ -117,11 +117,39 @@ pub struct Control {
     pub(crate) environment: Vec<(Str, Str)>,
     /// Whether `body common control` asks for promises in written order.
     pub(crate) top_down_common: bool,
+    /// All control bodies, evaluated, by the tool that they are for.
+    pub bodies: BTreeMap<Str, BTreeMap<Str, Rval>>,
     /// `body agent control`, evaluated.
     pub agent: BTreeMap<Str, Rval>,
 }
 
 impl Control {
+    /// A setting of a control body, as text.
+    pub fn text(&self, body: &str, name: &str) -> Option<&Str> {
+        self.bodies.get(body)?.get(name)?.as_scalar()
+    }
+
+    /// A setting of a control body that says yes or no.
+    pub fn truth(&self, body: &str, name: &str) -> Option<bool> {
+        self.text(body, name).and_then(|text| crate::text::bool_from(text))
+    }
+
+    /// A setting of a control body that is a number.
+    pub fn number(&self, body: &str, name: &str) -> Option<i64> {
+        self.text(body, name).and_then(|text| crate::text::int_from(text))
+    }
+
+    /// A setting of a control body that is a list; one text is a list of one.
+    pub fn list(&self, body: &str, name: &str) -> Vec<Str> {
+        match self.bodies.get(body).and_then(|known| known.get(name)) {
+            Some(Rval::List(items)) => {
+                items.iter().filter_map(|item| item.as_scalar().cloned()).collect()
+            }
+            Some(Rval::Scalar(text)) => vec![Rc::clone(text)],
+            _ => Vec::new(),
+        }
+    }
+
     /// Whether promises are kept as they are written; the agent's word comes first.
     pub fn top_down(&self) -> bool {
         match self.agent.get("evaluation_order").and_then(Rval::as_scalar) {

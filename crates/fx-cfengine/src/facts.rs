@@ -7,11 +7,13 @@ mod proc_net;
 use std::rc::Rc;
 
 use fx_facts::Facts;
+use fx_wire::cfengine::{HostPort, PORT};
 
 use crate::clock;
 use crate::eval::Context;
 use crate::eval::value::{DataType, Value};
 use crate::json::{Json, Object};
+use crate::peers::Peers;
 use crate::text::{Str, canonify, from_path, path};
 
 pub(crate) const MONTHS: [&str; 12] = [
@@ -40,15 +42,14 @@ impl Context<'_> {
     pub(crate) fn discover(&mut self) {
         let facts = Facts::new(self.run.look());
         let agent = tags("source=agent");
-        let kind = match self.config.component {
-            crate::load::lower::Component::Agent => "agent",
-            crate::load::lower::Component::Promises => "common",
-        };
+        let kind = self.config.component.class();
         self.put_hard("any", &agent);
         self.put_hard(kind, &tags("cfe_internal,source=agent"));
         self.discover_time();
         self.discover_constants();
         self.discover_paths();
+        self.discover_key();
+        self.discover_bootstrap_id();
         self.discover_system(&facts);
         self.discover_network(&facts);
         for class in
@@ -238,9 +239,12 @@ impl Context<'_> {
         }
         if let Ok(bytes) = self.host().read(&path(&format!("{}/policy_server.dat", paths.workdir)))
         {
-            let server = crate::text::decode(&bytes).trim().to_owned();
-            self.sys("policy_hub", server);
-            self.sys("policy_hub_port", "5308");
+            let server = HostPort::parse(crate::text::decode(&bytes).trim());
+            let port = server.port.clone().unwrap_or_else(|| PORT.to_string());
+            let address = self.host().resolve(&server.host).ok();
+            let address = address.and_then(|found| found.first().map(ToString::to_string));
+            self.sys("policy_hub", address.unwrap_or(server.host));
+            self.sys("policy_hub_port", port);
             if self.host().stat(&path(&format!("{}/am_policy_hub", paths.state))).is_ok() {
                 let old = tags("source=bootstrap,deprecated,alias=policy_server");
                 self.put_hard("am_policy_hub", &old);
@@ -248,6 +252,25 @@ impl Context<'_> {
                 self.put_hard("policy_server", &label);
             }
         }
+    }
+
+    fn discover_bootstrap_id(&mut self) {
+        let file = format!("{}/bootstrap_id.dat", self.config.paths.workdir);
+        if let Ok(bytes) = self.host().read_limited(&path(&file), 1024) {
+            let id = crate::text::decode(&bytes).trim().to_owned();
+            self.sys("bootstrap_id", id);
+        }
+    }
+
+    // Our own key, by which others know us.
+    fn discover_key(&mut self) {
+        let peers = Peers::new(&self.config.paths.workdir);
+        let Ok(key) = peers.own_public_key(self.host()) else { return };
+        let digest = key.digest();
+        let label = "inventory,attribute_name=CFEngine ID,source=agent";
+        self.sys_tagged("key_digest", digest.as_str(), label);
+        let class = format!("PK_{}", canonify(digest.as_str()));
+        self.put_hard(&class, &tags("inventory,attribute_name=none,source=agent"));
     }
 
     fn discover_system(&mut self, facts: &Facts<'_>) {

@@ -30,9 +30,11 @@ mod lint;
 pub mod load;
 pub mod mode;
 pub mod module_protocol;
+mod monitor;
 pub mod mustache;
 pub mod outcome;
 pub mod packages;
+pub mod peers;
 pub mod policy;
 mod policy_json;
 pub mod policy_text;
@@ -42,6 +44,7 @@ pub mod promise;
 pub mod reason;
 pub mod regex;
 mod release;
+pub mod server;
 mod show;
 pub mod start;
 pub mod text;
@@ -52,6 +55,7 @@ mod yaml;
 pub use config::{Request, Simulate};
 pub use diagnose::diagnose;
 pub use lint::{entries, text, texts};
+pub use load::lower::Component;
 pub use start::{Summary, check, lint};
 
 /// The language described as data, as `cf-promises -s json` prints it.

@@ -404,7 +404,7 @@ impl Context<'_> {
 
     /// Pre-evaluation: common bundles' variables, classes and variables again; then the
     /// variables of all other bundles; then control bodies.
-    pub(crate) fn resolve_policy(&mut self) {
+    pub fn resolve_policy(&mut self) {
         let policy = Rc::clone(&self.policy);
         for common in [true, false] {
             for bundle in

@@ -107,6 +107,7 @@ pub fn start<'a>(
     // 2. The environment and hard classes.
     note_step(&ctx, "environment detection");
     ctx.discover();
+    ctx.discover_monitored();
     ctx.log_machine();
     negate(&mut ctx, request);
     // 3. Classes kept from earlier runs.

@@ -49,6 +49,14 @@ fn variables_that_nothing_defines() {
             "vars: \"a\" string => \"x\";\nreports: \"$(main.b) $(main.a)\";",
             vec![format!("4: nothing defines variable 'b' {unknown}")],
         ),
+        (
+            "reports: \"$(main.not_closed\";",
+            vec!["3: the reference to variable 'main.not_closed' is not closed".to_owned()],
+        ),
+        (
+            "vars: \"a\" string => ifelse(isvariable(\"main.b\"), \"$(main.b)\", \"x\");\nreports: \"$(a)\";",
+            Vec::new(),
+        ),
         // Made by a function, tested, made of variables, of the agent, or of a shell.
         (
             "classes: \"c\" expression => regextract(\"(.)\", \"x\", \"made\");\nreports: \"$(made[0])\";",

@@ -36,9 +36,11 @@ class Chef
       def collection(run_context)
         run_context.resource_collection.each do |r|
           case r
-          when Chef::Resource::Template then file(run_context, r, :templates) unless r.local || r.fx_content
+          when Chef::Resource::Template then template(run_context, r) unless r.local || r.fx_content
           when Chef::Resource::CookbookFile then file(run_context, r, :files)
           end
+          required(r)
+          block(r)
           r.resolve_notification_references
         rescue Chef::Exceptions::ResourceNotFound => e
           # Another recipe may declare it; a name that is almost one of these is the one.
@@ -82,10 +84,60 @@ class Chef
         dirs.any? { |d| ::File.directory?(d.to_s) }
       end
 
+      # Properties that an action needs and nobody set.
+      def required(r)
+        missing = r.class.properties.values.find do |p|
+          Array(r.action).any? { |a| a != :nothing && p.required?(a) } && !p.is_set?(r) && !p.name_property?
+        end
+        text = "#{r} needs a value for '#{missing.name}'" if missing
+        FX.finding("chef-required", text, r.source_line, nil) if missing
+      end
+
+      # What the lines of a resource's block say that is hardly meant: a property that becomes a
+      # variable, since it is assigned, and a mode in decimal digits.
+      def block(r)
+        file, start = r.source_line.to_s[/\A(.+?):\d+/, 1], r.source_line.to_s[/\A.+?:(\d+)/, 1].to_i
+        return unless file && FX.file?(file)
+        lines = ::File.read(file).lines.drop(start - 1)
+        return unless lines.first.to_s.match?(/\bdo\s*\z/)
+        indent = lines.first[/\A\s*/]
+        lines = lines.drop(1).take_while { |l| !l.start_with?("#{indent}end") }
+        lines.each_with_index do |line, at|
+          place = "#{file}:#{start + at + 1}"
+          if (name = line[/\A\s+(\w+)\s*=[^=~>]/, 1]) && settable?(r, name) && lines.grep(/\b#{name}\b/).size == 1
+            text = "'#{name}' is a variable here, which nothing reads"
+            FX.finding("chef-assignment", text, place, "leave out the '=' to set the property of #{r}")
+          elsif (mode = line[/\A\s+mode\s+([1-7][0-7]{2,3})\s*(#.*)?\z/, 1])
+            text = "the mode #{mode} is a decimal number, which is 0#{mode.to_i.to_s(8)}"
+            FX.finding("chef-mode", text, place, "write '0#{mode}'")
+          end
+        end
+      end
+
+      def settable?(r, name)
+        %w{action only_if not_if notifies subscribes}.include?(name) || r.class.properties.key?(name.to_sym)
+      end
+
+      # A template that is not there, or that names a variable which is almost one that it gets.
+      def template(run_context, r)
+        found = file(run_context, r, :templates) or return
+        given = r.variables.keys.map(&:to_s)
+        return if given.empty? || !FX.file?(found)
+        ::File.read(found).lines.each_with_index do |line, at|
+          (line.scan(/@(\w+)/).flatten - given - %w{node cookbook_name recipe_name template_name}).each do |name|
+            near = FX.meant(name, given.join(" ")) or next
+            text = "nobody gives the variable '@#{name}' to this template"
+            FX.finding("chef-template-variable", text, "#{found}:#{at + 1}", "did you mean '@#{near}'?")
+          end
+        end
+      end
+
+      # The file of a cookbook that a resource names.
       def file(run_context, r, segment)
         return if r.source.is_a?(Chef::DelayedEvaluator) || r.source_line.nil?
-        book = run_context.cookbook_collection[(r.cookbook || r.cookbook_name).to_s]
-        return if book.nil? || Array(r.source).any? { |s| book.send(:find_file, segment, s, run_context.node) }
+        book = run_context.cookbook_collection[(r.cookbook || r.cookbook_name).to_s] or return
+        found = Array(r.source).filter_map { |s| book.send(:find_file, segment, s, run_context.node) }.first
+        return found if found
         what = segment == :templates ? "template" : "file"
         FX.finding("chef-missing-file", "cookbook '#{book.name}' has no #{what} '#{Array(r.source).first}'",
           r.source_line, nil)

@@ -4,6 +4,7 @@
 //! X.509 objects are built by the callers.
 #![forbid(unsafe_code)]
 
+pub mod blowfish;
 pub mod cipher;
 mod cipher_names;
 pub mod cms;

@@ -71,6 +71,19 @@ pub fn verify(key: &[u8], hash: &str, digest: &[u8], signature: &[u8]) -> Result
     Ok(public(key)?.verify(scheme(hash)?, digest, signature).is_ok())
 }
 
+/// The text itself under the padding of a signature, without a digest: what OpenSSL calls
+/// encryption with the private key.
+pub fn sign_text(key: &[u8], text: &[u8], mut random: Random<'_>) -> Result<Vec<u8>> {
+    private(key)?
+        .sign_with_rng(&mut random, Pkcs1v15Sign::new_unprefixed(), text)
+        .map_err(|_| Error("data too large for key size"))
+}
+
+/// Whether such a signature holds exactly this text.
+pub fn verify_text(key: &[u8], text: &[u8], signature: &[u8]) -> Result<bool> {
+    Ok(public(key)?.verify(Pkcs1v15Sign::new_unprefixed(), text, signature).is_ok())
+}
+
 pub fn encrypt(key: &[u8], text: &[u8], mut random: Random<'_>) -> Result<Vec<u8>> {
     public(key)?
         .encrypt(&mut random, Pkcs1v15Encrypt, text)
@@ -114,6 +127,11 @@ mod tests {
         let signature = sign(&key, "SHA256", &digest, Random(&mut source)).expect("signs");
         assert_eq!(verify(&public, "SHA256", &digest, &signature), Ok(true));
         assert_eq!(verify(&public, "SHA256", &[4; 32], &signature), Ok(false));
+        let text = b"Method:GET";
+        let signature = sign_text(&key, text, Random(&mut source)).expect("signs");
+        assert_eq!(verify_text(&public, text, &signature), Ok(true));
+        assert_eq!(verify_text(&public, b"Method:PUT", &signature), Ok(false));
+        assert!(sign_text(&key, &[7; 118], Random(&mut source)).is_err());
         let shut = encrypt(&public, b"secret", Random(&mut source)).expect("encrypts");
         assert_eq!(decrypt(&key, &shut, Random(&mut source)).as_deref(), Ok(&b"secret"[..]));
         // A broken text is an error or noise, and the padding does not show which.

@@ -7,6 +7,7 @@
 
 mod blobs;
 mod certificates;
+mod documents;
 mod engine;
 mod nodes;
 mod postgres;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 
 pub use blobs::Blob;
 pub use certificates::{Added, AuthorityRecord, Issued, ListRecord, RequestRecord, State};
+pub use documents::{Documents, Stopped};
 pub use engine::{Error, Result};
 pub use nodes::{CatalogRecord, EdgeRecord, FactsRecord, ResourceRecord};
 pub use query::{

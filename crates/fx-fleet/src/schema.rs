@@ -172,6 +172,16 @@ CREATE TABLE event (
 CREATE INDEX event_report ON event (report);
 CREATE INDEX event_at ON event (at);
 ",
+    // 3: documents of Chef's server.
+    "
+CREATE TABLE document (
+    scope TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    name TEXT NOT NULL,
+    body $BYTES NOT NULL,
+    PRIMARY KEY (scope, kind, name)
+);
+",
 ];
 
 /// Brings the store to the newest schema.

@@ -199,6 +199,8 @@ pub struct Ended {
     pub truncated: bool,
     /// How long it took.
     pub elapsed: Duration,
+    /// The process id it had; 0 where no process was made.
+    pub pid: u32,
 }
 
 /// A running child that is talked to line by line. Dropping it ends it and its group.

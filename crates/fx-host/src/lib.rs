@@ -20,6 +20,7 @@ mod commands;
 mod accounts;
 mod account_files;
 mod clock;
+mod daemon;
 mod env;
 mod net;
 mod os;
@@ -39,6 +40,7 @@ pub use account_files::{parse_group, parse_passwd};
 pub use accounts::{Accounts, Group, User};
 pub use clock::{Clock, Time};
 pub use commands::{Child, Commands, Ended, Exit, Line, Program, Queries, Spec, Stdin, Stream};
+pub use daemon::{detach, into_background};
 pub use env::{Env, Uname};
 pub use error::{Answer, HostError};
 pub use files::{Edits, Entry, Files, FsSpace, Kind, Meta, Pieces, Reader, WriteOptions};
@@ -49,13 +51,13 @@ pub use looking::LookingHost;
 pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Requests, Response, Route};
 pub use operation::Operation;
-pub use os::OsHost;
+pub use os::{OsHost, list_served, look_served, open_served, resolve_served};
 pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
 pub use sandbox::{
     Attributes, ChangeKind, Changes, FsChange, Layer, LeftOut, ORIGINALS, Sandbox, SandboxOptions,
 };
-pub use signals::{leave, stop_on_signals, stop_signal};
+pub use signals::{leave, reload_on_hangup, stop_on_signals, stop_signal};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 
 pub use watching::WatchingHost;

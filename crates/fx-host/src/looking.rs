@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -171,6 +171,12 @@ impl Requests for LookingHost {
             url: request.url.clone(),
             reason: "the network is not used where policy is only looked at".to_owned(),
         })
+    }
+
+    fn dial(&self, address: SocketAddr, _: Duration) -> Result<TcpStream> {
+        let url = address.to_string();
+        let refused = self.http(&Request::get(url.clone())).err();
+        Err(refused.unwrap_or(HostError::Net { url, reason: "not reached".to_owned() }))
     }
 
     fn ask(&self, address: SocketAddr, _: &[u8], _: usize, _: Duration) -> Result<Vec<u8>> {

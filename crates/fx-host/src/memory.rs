@@ -15,7 +15,7 @@ mod tree;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
@@ -440,6 +440,11 @@ impl Requests for MemoryHost {
             url: request.url.clone(),
             reason: "connection refused".into(),
         })
+    }
+
+    fn dial(&self, address: SocketAddr, _: Duration) -> Result<TcpStream> {
+        let refused = std::io::Error::from_raw_os_error(libc::ECONNREFUSED);
+        Err(HostError::io("connect to", address.to_string(), refused))
     }
 
     fn ask(&self, address: SocketAddr, _: &[u8], _: usize, _: Duration) -> Result<Vec<u8>> {

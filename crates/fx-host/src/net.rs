@@ -189,6 +189,8 @@ pub trait Net {
 pub trait Requests {
     /// One HTTP exchange.
     fn http(&self, request: &Request) -> Result<Response>;
+    /// A connection to an address, for protocols of others.
+    fn dial(&self, address: SocketAddr, patience: Duration) -> Result<std::net::TcpStream>;
     /// Connects to an address, says something and takes what comes back in one go, up to a
     /// limit; without a limit the connection is closed at once.
     fn ask(

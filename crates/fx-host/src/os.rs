@@ -16,10 +16,13 @@ mod network;
 mod path;
 mod pour;
 mod process;
+mod served;
 mod stage;
 mod strays;
 mod temp;
 mod trust;
+
+pub use served::{list_served, look_served, open_served, resolve_served};
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -33,6 +33,7 @@ macro_rules! pass_network {
         impl crate::Requests for $host {
             pass! {
                 http(request: &crate::Request) -> crate::Result<crate::Response>;
+                dial(address: std::net::SocketAddr, patience: std::time::Duration) -> crate::Result<std::net::TcpStream>;
                 ask(address: std::net::SocketAddr, question: &[u8], limit: usize, patience: std::time::Duration) -> crate::Result<Vec<u8>>;
             }
         }

@@ -4,7 +4,7 @@
 //! down. It judges nothing and keeps no content, only what was done to which item.
 
 use std::ffi::{OsStr, OsString};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -175,6 +175,11 @@ impl Commands for RecordingHost<'_> {
 impl Requests for RecordingHost<'_> {
     fn http(&self, request: &Request) -> Result<Response> {
         self.note(Operation::Http, &request.url, self.inner.http(request))
+    }
+
+    fn dial(&self, address: SocketAddr, patience: Duration) -> Result<TcpStream> {
+        let answer = self.inner.dial(address, patience);
+        self.note(Operation::Network, address.to_string(), answer)
     }
 
     fn ask(

@@ -37,6 +37,27 @@ pub fn stop_on_signals() -> Arc<AtomicBool> {
     Arc::clone(flag)
 }
 
+static HANGUP: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+extern "C" fn on_hangup(_: libc::c_int) {
+    if let Some(flag) = HANGUP.get() {
+        flag.store(true, Ordering::SeqCst);
+    }
+}
+
+/// From now on HUP sets this flag and ends nothing: a daemon reads its policy anew.
+#[expect(unsafe_code, reason = "installing a signal handler")]
+pub fn reload_on_hangup() -> Arc<AtomicBool> {
+    let flag = HANGUP.get_or_init(|| Arc::new(AtomicBool::new(false)));
+    // SAFETY: the action is zeroed and then filled; the handler touches atomics only.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = on_hangup as *const () as usize;
+        libc::sigaction(libc::SIGHUP, &raw const action, std::ptr::null_mut());
+    }
+    Arc::clone(flag)
+}
+
 /// Ends the process at once: nothing is taken down or given back, since the kernel does
 /// that faster. What is to be seen must have been written out before.
 #[expect(unsafe_code, reason = "leaving a process without its exit handlers")]

@@ -317,10 +317,7 @@ impl Maker<'_> {
             ExprKind::Name(name) => call("qn", [text(name)]),
             ExprKind::Reference(name) => call("qr", [text(name)]),
             ExprKind::Reserved(name) => call("reserved", [text(name)]),
-            ExprKind::Variable(name) => match name.parse::<i64>() {
-                Ok(number) => call("var", [Pn::Bare(number.to_string())]),
-                Err(_) => call("var", [text(name)]),
-            },
+            ExprKind::Variable(name) => call("var", [text(name)]),
             ExprKind::Array(items) => call("array", self.all(items)),
             ExprKind::Hash(pairs) => call("hash", pairs.iter().map(|(k, v)| two("=>", k, v))),
             ExprKind::Access { left, keys } => {

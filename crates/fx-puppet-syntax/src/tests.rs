@@ -54,15 +54,15 @@ fn literals() {
         (r"$r = 'a\'b\\c\d'", r"(= $r 'a'b\c\d')"),
         (r#"$r = "a\tb\u00e9\u{1F600}\$x""#, "(= $r 'a\tb\u{e9}\u{1F600}$x')"),
         (
-            "$r = { a => 1, 'b' => [2], default => 3, class => 4, }",
-            "(= $r ({} (a 1) ('b' ([] 2)) (:default 3) (class 4)))",
+            "$r = { a => 1, 'b' => [2], default => 3, type => 4, }",
+            "(= $r ({} (a 1) ('b' ([] 2)) (:default 3) ('type' 4)))",
         ),
         ("$r = /a\\/b/", "(= $r /a\\/b/)"),
         ("$r = 'a' =~ /(?x)\\A\n a\n \\z/", "(= $r (=~ 'a'/(?x)\\A\n a\n \\z/))"),
         ("$r = $a / $b / $c", "(= $r (/ (/ $a $b) $c))"),
         ("$r = undef", "(= $r :undef)"),
         ("$r = Foo::Bar[1, 2]", "(= $r (slice Foo::Bar (1 2)))"),
-        ("$r = foo-bar", "(= $r foo-bar)"),
+        ("$r = foo-bar", "(= $r 'foo-bar')"),
         ("$r = [a => 1, b => 2]", "(= $r ([] ({} (a 1) (b 2))))"),
     ];
     for (text, expected) in table {
@@ -74,6 +74,7 @@ fn literals() {
 fn interpolation() {
     let table = [
         (r#"$r = "a $b c""#, "(= $r (cat 'a ' (str $b) ' c'))"),
+        (r#"$r = "${_b} ${_c[0]}""#, "(= $r (cat (str $_b) ' ' (str (slice $_c 0))))"),
         (
             r#"$r = "${b}${c[0]}${d.e}""#,
             "(= $r (cat (str $b) (str (slice $c 0)) (str (call-method (. $d e)))))",
@@ -207,6 +208,13 @@ fn what_is_wrong_is_said_in_the_originals_words() {
         ("if true { class inner { } }", format!("1:11 {toplevel}")),
         ("file { '/a': * => {}, * => {} }", "1:23 Unfolding of attributes from Hash can only be used once per resource body".to_owned()),
         ("@class { 'x': }", "1:1 Classes are not virtualizable".to_owned()),
+        ("@user", "1:1 Virtual (@) can only be applied to a Resource Expression".to_owned()),
+        ("user <| |>", "1:1 Illegal expression. A Name is unacceptable as type name in a Virtual Query".to_owned()),
+        ("File['x'] <<| |>>", "1:1 Illegal expression. A '[]' expression is unacceptable as type name in an Exported Query".to_owned()),
+        ("$x = { class => 1 }", "1:14 Syntax error at '=>'".to_owned()),
+        ("$x = { attr => 1 }", "1:8 Use of reserved word: attr, must be quoted if intended to be a String value".to_owned()),
+        ("$x = { in => 1 }", "1:8 Syntax error at 'in'".to_owned()),
+        ("$x = { apply => 1, plan => 2 } $y = [plan, apply] apply { 'x': }", String::new()),
         ("$x = [1]\n$x += [2]", "2:4 The operator '+=' is no longer supported. See http://links.puppet.com/remove-plus-equals".to_owned()),
         ("$r = \"${1e20}\"", "1:9 Illegal numeric variable name, The given name '1e20' must be a decimal value if it starts with a digit 0-9".to_owned()),
     ];

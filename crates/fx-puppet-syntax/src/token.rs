@@ -47,10 +47,9 @@ pub(crate) enum Tok {
     End,
 }
 
-pub(crate) const KEYWORDS: [&str; 22] = [
+pub(crate) const KEYWORDS: [&str; 20] = [
     "case", "class", "default", "define", "if", "elsif", "else", "inherits", "node", "and", "or",
-    "undef", "false", "true", "in", "unless", "function", "type", "attr", "private", "plan",
-    "apply",
+    "undef", "false", "true", "in", "unless", "function", "type", "attr", "private",
 ];
 
 impl Tok {
@@ -81,7 +80,7 @@ impl Tok {
             | Tok::Number(text)
             | Tok::String(text) => text.to_string(),
             Tok::Variable(name) => name.to_string(),
-            Tok::Regex(text) => format!("/{text}/"),
+            Tok::Regex(text) => format!("(?-mix:{text})"),
             // Signs that mean nothing are not named.
             Tok::Punct("&" | "^" | "`" | "\\") => String::new(),
             Tok::Keyword(word) | Tok::Punct(word) => (*word).to_owned(),

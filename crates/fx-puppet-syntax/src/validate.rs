@@ -5,7 +5,7 @@ use fx_source::{Diagnostic, Span};
 
 use crate::ast::{
     AttributeOp, Definition, DefinitionKind, Expr, ExprKind, Form, Lambda, Param, Program,
-    StringPart,
+    QueryForm, StringPart,
 };
 
 /// How much the `strict` setting asks for.
@@ -122,6 +122,19 @@ impl Checker<'_> {
         }
     }
 
+    /// Only a type can be collected.
+    fn collected(&mut self, ty: &Expr, form: QueryForm) {
+        if !matches!(ty.kind, ExprKind::Reference(_)) {
+            let what = article(&label(ty));
+            let form = match form {
+                QueryForm::Virtual => "a Virtual Query",
+                QueryForm::Exported => "an Exported Query",
+            };
+            let text = format!("Illegal expression. {what} is unacceptable as type name in {form}");
+            self.error(ty.span, text);
+        }
+    }
+
     fn expr(&mut self, expr: &Expr, place: Place) {
         match &expr.kind {
             ExprKind::Definition(index) => self.definition(*index, expr.span, place),
@@ -217,7 +230,8 @@ impl Checker<'_> {
                 self.expr(resources, Place::Nested);
                 self.operations(operations);
             }
-            ExprKind::Collector { query, operations, .. } => {
+            ExprKind::Collector { ty, form, query, operations } => {
+                self.collected(ty, *form);
                 if let Some(query) = query {
                     self.query(query);
                 }

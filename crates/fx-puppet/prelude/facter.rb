@@ -161,20 +161,28 @@ module Facter
     module Execution
       class ExecutionFailure < StandardError; end
       def self.execute(command, options = {})
-        out = Puppet::Util::Execution.execute(command, failonfail: false, combine: false)
-        out.exitstatus == 127 ? __failed(command, options) : out.chomp
-      rescue Puppet::ExecutionFailure
-        __failed(command, options)
-      end
-      # A program that is not there gives what the caller wants then.
-      def self.__failed(command, options)
         on_fail = options.fetch(:on_fail, :raise)
-        raise ExecutionFailure, "Failed while executing '#{command}'" if on_fail == :raise
+        line = __expanded(command, options.fetch(:expand, true))
+        return Array(execute_command(line, on_fail)).first if line
+        raise ExecutionFailure, "Could not execute '#{command}': command not found" if on_fail == :raise
         on_fail
       end
+      # The line, where the shell would find the program that it begins with.
+      def self.__expanded(command, expand)
+        program = command[/\A\s*(?:"([^"]+)"|'([^']+)'|(\S+))/] && ($1 || $2 || $3)
+        command if program && (which(program) || !expand && BUILT_IN.include?(program))
+      end
+      BUILT_IN = %w[. : cd command echo eval exec export printf read set test type ulimit umask].freeze
       def self.exec(command) = execute(command, on_fail: nil)
       def self.which(bin) = Puppet::Util.which(bin)
-      def self.execute_command(command, *) = [execute(command), ""]
+      # Both outputs; what the caller wants where the command does not even begin.
+      def self.execute_command(command, on_fail = nil, *)
+        out, err, = Open3.capture3({ "LANG" => "C", "LC_ALL" => "C" }, command)
+        [out.chomp, err.chomp]
+      rescue SystemCallError => e
+        raise ExecutionFailure, "Failed while executing '#{command}': #{e.message}" if on_fail == :raise
+        on_fail
+      end
     end
   end
 end

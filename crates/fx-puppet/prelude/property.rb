@@ -42,7 +42,11 @@ module Puppet
     def set(value)
       m = self.class.value_methods.find { |k, _| k.is_a?(Regexp) ? k.match?(value.to_s) : k.to_s == value.to_s }
       return send(m[1]) if m
-      provider.send(:"#{self.class.name}=", value)
+      setter = :"#{self.class.name}="
+      unless provider.respond_to?(setter)
+        fail "The #{provider.class.name} provider can not handle attribute #{self.class.name}"
+      end
+      provider.send(setter, value)
     end
     def sync
       devfail "#{self.class.name} got no value" if @should.nil?

@@ -46,8 +46,8 @@ module Puppet
       old.each { |k, v| ENV[k.to_s] = v }
     end
     def withenv(hash, *a, &b) = Util.withenv(hash, *a, &b)
-    def self.execute(cmd, options = {}) = Execution.execute(cmd, options)
-    def execute(cmd, options = {}) = Execution.execute(cmd, options)
+    def self.execute(*a) = Execution.execute(*a)
+    def execute(*a) = Execution.execute(*a)
     def self.replace_file(path, _mode = nil)
       t = StringIO.new
       yield t
@@ -152,35 +152,48 @@ module Puppet
       rescue ArgumentError
         raise Puppet::Error, "Invalid #{kind}: #{given}"
       end
-      def self.execute(command, options = {})
-        cmd = command.is_a?(Array) ? command.flatten.map(&:to_s) : command.to_s
-        shown = cmd.is_a?(Array) ? cmd.join(" ") : cmd
-        env = (options[:custom_environment] || {}).to_h { |k, v| [k.to_s, v.nil? ? nil : v.to_s] }
-        env["LANG"] = env["LC_ALL"] = "C" unless options[:override_locale] == false
-        opts = {}
-        opts[:chdir] = options[:cwd] if options[:cwd]
-        opts[:stdin_data] = File.read(options[:stdinfile]) if options[:stdinfile]
-        opts[:__account] = __account(options[:uid], options[:gid])
-        argv = cmd.is_a?(Array) ? cmd : [cmd]
-        if options[:combine] == false
-          out, _err, status = Open3.capture3(env, *argv, **opts)
-        else
-          out, status = Open3.capture2e(env, *argv, **opts)
+      # Without any option a failure is an error, and both outputs are one.
+      def self.execute(command, options = NoOptionsSpecified)
+        options = { failonfail: true, combine: true } if NoOptionsSpecified.equal?(options)
+        if options[:cwd] && !File.directory?(options[:cwd].to_s)
+          raise ArgumentError, "Working directory #{options[:cwd]} does not exist!"
         end
-        code = status.exitstatus || 1
-        if code != 0 && options.fetch(:failonfail, false)
-          raise Puppet::ExecutionFailure, "Execution of '#{shown}' returned #{code}: #{out.to_s.strip}"
+        argv = command.is_a?(Array) ? command.flatten.map(&:to_s) : [command.to_s]
+        out, code = __run(argv, options)
+        if options[:failonfail] && code != 0
+          shown = options[:sensitive] ? "[redacted]" : argv.join(" ")
+          raise Puppet::ExecutionFailure, "Execution of '#{shown}' returned #{code}: #{out.strip}"
         end
         ProcessOutput.new(out, code)
-      rescue Errno::ENOENT
-        raise Puppet::ExecutionFailure, "Could not find command '#{argv.first}'"
       end
+      # What a command printed, and how it ended. One that cannot begin ends with 1.
+      def self.__run(argv, options)
+        env = { "HOME" => nil, "USER" => nil, "LOGNAME" => nil }
+        env.merge!((options[:custom_environment] || {}).to_h { |k, v| [k.to_s, v&.to_s] })
+        env["LANG"] = env["LC_ALL"] = "C" unless options[:override_locale] == false
+        input = options[:stdinfile] ? File.read(options[:stdinfile]) : ""
+        begin
+          opts = { stdin_data: input, __account: __account(options[:uid], options[:gid]) }
+          opts[:chdir] = options[:cwd].to_s if options[:cwd]
+          out, _err, status = Open3.capture3(env, *argv, **opts) unless options[:combine]
+          out, status = Open3.capture2e(env, *argv, **opts) if options[:combine]
+          code = status.exitstatus
+        rescue Puppet::Error, SystemCallError => e
+          out = options[:combine] ? "Error: Could not execute posix command: #{e.message}\n" : ""
+          code = 1
+        end
+        [options[:squelch] ? "" : out, code]
+      end
+      # A line for the shell, whose output the block reads.
       def self.execpipe(command, failonfail = true)
-        out = execute(command, failonfail: failonfail)
-        yield StringIO.new(out)
+        line = command.respond_to?(:join) ? command.join(" ") : command
+        out, status = Open3.capture2e({ "LANG" => "C", "LC_ALL" => "C" }, "sh", "-c", line)
+        given = yield StringIO.new(out)
+        raise Puppet::ExecutionFailure, given.to_s if failonfail && status.exitstatus != 0
+        given
       end
       def execpipe(c, f = true, &b) = Execution.execpipe(c, f, &b)
-      def execute(c, o = {}) = Execution.execute(c, o)
+      def execute(*a) = Execution.execute(*a)
     end
     module SUIDManager
       # Nobody becomes another user here: what is made meanwhile is given to them.
@@ -204,7 +217,10 @@ module Puppet
         end
       end
       def self.uid = Process.uid
-      def self.run_and_capture(cmd, *) = (o = Execution.execute(cmd); [o, o.exitstatus])
+      def self.run_and_capture(cmd, uid = nil, gid = nil)
+        out = Execution.execute(cmd, failonfail: false, combine: true, uid: uid, gid: gid)
+        [out, out.exitstatus]
+      end
     end
     module PsychSupport; end
     module Json

@@ -6,6 +6,7 @@
 
 mod attributes;
 mod declared;
+mod files;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -290,6 +291,9 @@ impl Linter {
                     } else {
                         self.resource_type(name, ty.span);
                         self.words(name, bodies);
+                        self.numbers(name, bodies);
+                        self.commands(name, bodies);
+                        self.sources(bodies);
                     }
                     self.attributes(name, bodies);
                 }
@@ -298,6 +302,7 @@ impl Linter {
                 if let ExprKind::Name(name) = &function.kind {
                     self.function(name, function.span);
                     self.arity(name, args, 0, function.span);
+                    self.read_files(name, args);
                     if matches!(&**name, "include" | "contain" | "require") {
                         for arg in args {
                             if let ExprKind::String(class) | ExprKind::Name(class) = &arg.kind {
@@ -550,6 +555,11 @@ mod tests {
         host.put_dir("/m/web", 0o755);
         host.put_dir("/m/web/manifests", 0o755);
         host.put("/m/web/manifests/init.pp", "class web($port = 80) { $made = 1 }");
+        host.put_dir("/m/web/templates", 0o755);
+        host.put("/m/web/templates/a.erb", "");
+        host.put_dir("/m/web/files", 0o755);
+        host.put_dir("/m/web/files/conf", 0o755);
+        host.put("/m/web/files/conf/main", "");
         let machine = Machine::new(host, Cancel::default());
         let file = machine.sources.add("x.pp", text.as_bytes().to_vec());
         let (program, _) = fx_puppet_syntax::parse(text.as_bytes(), file);
@@ -595,5 +605,40 @@ mod tests {
             "$x = web::f(1)\n$y = merge({}, {})",
             &["unknown function 'web::f': its module has none of this name"],
         );
+    }
+
+    #[test]
+    fn files_of_modules_that_are_not_there_are_told() {
+        check("$a = template('web/a.erb', 'other/x.erb')\n$b = epp('web/a.erb', {})", &[]);
+        check(
+            "$a = template('web/b.erb')",
+            &["module 'web' has no template 'b.erb'; did you mean 'web/a.erb'?"],
+        );
+        check("$a = file('web/none', 'web/conf/main')", &[]);
+        check("file { '/x': source => 'puppet:///modules/web/conf/main' }", &[]);
+        check("file { '/x': source => ['puppet:///modules/web/none', '/y'] }", &[]);
+        check(
+            "file { '/x': source => 'puppet:///modules/web/conf/mian' }",
+            &["module 'web' has no file 'conf/mian'; did you mean 'web/conf/main'?"],
+        );
+    }
+
+    #[test]
+    fn values_that_no_run_takes_are_told() {
+        check(
+            "file { '/x': mode => 0644 }",
+            &["a mode must be a string, not a number; did you mean ''0644''?"],
+        );
+        check("file { '/x': mode => '0644' } package { 'x': ensure => '1.2-3' }", &[]);
+        check(
+            "package { 'x': ensure => instaled }",
+            &[
+                "'instaled' is no value of 'ensure'; it takes present, installed, latest, absent, purged, held, disabled; did you mean 'installed'?",
+            ],
+        );
+        check("exec { 'ls -l': }", &["'ls' is not qualified and no path was specified"]);
+        check("exec { 'x': command => '/bin/ls' } exec { 'ls': path => '/bin' }", &[]);
+        check("Exec { path => '/bin' } exec { 'ls': }", &[]);
+        check("exec { 'cd /x': provider => shell }", &[]);
     }
 }

@@ -314,8 +314,8 @@ impl Evaluator {
                             }
                         }
                     }
-                    None if name == "\0global" => None,
-                    None => Some(Rc::new(Config::standard(name, &root))),
+                    // Data without a configuration is not read.
+                    None => None,
                 }
             }
         };

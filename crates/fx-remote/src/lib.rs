@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod cfengine;
 mod http;
 pub mod puppet;
 mod tls;

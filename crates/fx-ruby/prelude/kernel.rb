@@ -20,7 +20,7 @@ module Kernel
       r = Process.__redirected(args, opts)
     rescue SystemCallError
       raise if exception
-      Process.__status([nil, nil, 127, nil, Process.pid + 1])
+      Process.__status([nil, nil, 127, nil, 0])
       return nil
     end
     Process.__status(r)

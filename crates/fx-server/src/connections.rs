@@ -33,6 +33,12 @@ impl Connections {
         Some(Counted { connections: self.clone(), peer })
     }
 
+    /// How many connections a peer has.
+    pub(crate) fn of(&self, peer: IpAddr) -> usize {
+        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.by_peer.get(&peer).copied().unwrap_or(0)
+    }
+
     pub(crate) fn all(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).all
     }

@@ -9,6 +9,8 @@
 mod app;
 mod ca;
 mod caller;
+mod chef;
+pub mod cfengine;
 mod code;
 mod connections;
 mod dates;
@@ -25,6 +27,7 @@ mod tls;
 pub use app::{App, Parts};
 pub use ca::{Autosign, Signing, SigningOptions, issued};
 pub use caller::{Caller, Identity, serial_text};
+pub use chef::serve_chef;
 pub use code::{
     CatalogMade, CatalogWish, Code, EnvironmentInfo, FileWish, NodeInfo, Refusal, Tree,
 };

@@ -56,7 +56,7 @@ impl Default for Limits {
 }
 
 /// Bodies up to this size need no turn.
-const ORDINARY_BODY: u64 = 1 << 20;
+pub(crate) const ORDINARY_BODY: u64 = 1 << 20;
 
 /// Why a server ended.
 #[derive(Debug, thiserror::Error)]
@@ -249,7 +249,7 @@ fn closing(reply: Reply, body: &Incoming) -> Reply {
     reply.with("connection", "close")
 }
 
-async fn read_body(mut body: Incoming, most: usize) -> Result<Vec<u8>, Reply> {
+pub(crate) async fn read_body(mut body: Incoming, most: usize) -> Result<Vec<u8>, Reply> {
     let too_large = || Reply::text(413, "the body is too large").with("connection", "close");
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {

@@ -26,6 +26,7 @@ pub enum TlsError {
 }
 
 /// What TLS needs.
+#[derive(Clone)]
 pub struct Tls {
     /// Our certificate first, then those above it that clients may lack.
     pub chain: Vec<Certificate>,

@@ -5,5 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod chef;
+pub mod cfengine;
 pub mod puppet;
 pub mod x509;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use fx_engine::Level;
 use fx_host::{
-    Commands, Edits, Env, Files, Line, Sandbox, SandboxOptions, Spec, Stream, WriteOptions,
+    Commands, Edits, Env, Files, Line, OsHost, Sandbox, SandboxOptions, Spec, Stream, WriteOptions,
 };
 use fx_source::{Diagnostic, Location, Origin, Span};
 use serde_json::{Value as J, json};
@@ -26,14 +26,14 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     } else {
         let (cookbooks, own) = match full.join("metadata.rb") {
             file if stage.host.stat(&file).is_ok() => {
-                (full.parent().unwrap_or(&full).to_path_buf(), full.file_name())
+                (full.parent().unwrap_or(&full).to_path_buf(), book_name(&stage.host, &full))
             }
             _ => (full.join("cookbooks"), None),
         };
         if run_list.is_empty()
             && let Some(own) = own
         {
-            run_list = vec![format!("recipe[{}]", own.to_string_lossy())];
+            run_list = vec![format!("recipe[{own}]")];
         }
         if run_list.is_empty() {
             let text = format!("'{name}' has many cookbooks; say which with -o 'recipe[NAME]'");
@@ -156,6 +156,23 @@ fn metadata(stage: &Stage, file: &Path) -> Vec<Diagnostic> {
                     .help(format!("did you mean '{near}'?")),
             );
         }
+        // A bare word is a call that gives nothing, as every word does that metadata does not know.
+        let rest = line[length..].trim_ascii();
+        let is_name = |byte: &u8| byte.is_ascii_lowercase() || matches!(byte, b'_' | b'-');
+        if ["name", "depends", "supports"].contains(&&*word)
+            && !rest.is_empty()
+            && rest.iter().all(is_name)
+        {
+            let name = String::from_utf8_lossy(rest);
+            let end = at + line.trim_ascii_end().len();
+            let span = Span::new(id, (end - rest.len()) as u32, end as u32);
+            let text = format!("'{name}' is no text, so '{word}' gets nothing");
+            found.push(
+                Diagnostic::error("chef-metadata", text)
+                    .label(span, "")
+                    .help(format!("write '{name}' in quotes")),
+            );
+        }
         at += line.len();
     }
     found
@@ -240,10 +257,8 @@ pub(crate) fn collection(
             Some(parent) if own => parent.to_path_buf(),
             _ => full.join("cookbooks"),
         };
-        let list = match full.file_name() {
-            Some(name) if own && run_list.is_empty() => {
-                format!("recipe[{}]", name.to_string_lossy())
-            }
+        let list = match book_name(&stage.host, &full) {
+            Some(name) if own && run_list.is_empty() => format!("recipe[{name}]"),
             _ => run_list.join(","),
         };
         if list.is_empty() {
@@ -327,6 +342,10 @@ fn finding(stage: &Stage, told: &J) -> Diagnostic {
     let out = match told["finding"].as_str() {
         Some("chef-missing-file") => Diagnostic::error("chef-missing-file", message),
         Some("chef-missing-resource") => Diagnostic::error("chef-missing-resource", message),
+        Some("chef-required") => Diagnostic::error("chef-required", message),
+        Some("chef-assignment") => Diagnostic::warning("chef-assignment", message),
+        Some("chef-mode") => Diagnostic::warning("chef-mode", message),
+        Some("chef-template-variable") => Diagnostic::warning("chef-template-variable", message),
         _ => Diagnostic::warning("chef-two-passes", message),
     };
     labelled(stage, told, out)
@@ -389,9 +408,7 @@ fn run_lists(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Vec<OsStr
     };
     let mut lists = Vec::new();
     for book in books {
-        let Some(name) = book.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-            continue;
-        };
+        let Some(name) = book_name(&stage.host, &book) else { continue };
         let mut recipes: Vec<String> = stage
             .host
             .list(&book.join("recipes"))
@@ -406,4 +423,44 @@ fn run_lists(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Vec<OsStr
         lists.extend(recipes.into_iter().map(|recipe| with(format!("recipe[{name}::{recipe}]"))));
     }
     lists
+}
+
+/// The name of a cookbook: what its metadata says, which need not be that of its directory.
+fn book_name(host: &OsHost, book: &Path) -> Option<String> {
+    let read = |name: &str| host.read_limited(&book.join(name), fx_host::limits::DATA).ok();
+    let of_ruby = || read("metadata.rb").and_then(|text| named(&String::from_utf8_lossy(&text)));
+    let of_json = || {
+        let told: J = serde_json::from_slice(&read("metadata.json")?).ok()?;
+        told["name"].as_str().map(str::to_owned)
+    };
+    let of_directory = || book.file_name().map(|name| name.to_string_lossy().into_owned());
+    of_ruby().or_else(of_json).or_else(of_directory)
+}
+
+/// The name in the text of a cookbook's metadata, where it is written out.
+fn named(metadata: &str) -> Option<String> {
+    metadata.lines().find_map(|line| {
+        let rest = line.trim_start().strip_prefix("name")?;
+        let rest = rest.trim_start_matches([' ', '\t', '(']);
+        let quote = rest.chars().next().filter(|first| matches!(first, '\'' | '"'))?;
+        let (name, _) = rest[1..].split_once(quote)?;
+        (!name.is_empty() && !name.contains("#{")).then(|| name.to_owned())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn a_cookbook_s_name_is_read_where_it_is_written_out() {
+        for (text, name) in [
+            ("name 'web'\n", Some("web")),
+            ("maintainer 'x'\n  name(\"web\")\n", Some("web")),
+            ("name\t'a-b' # c\n", Some("a-b")),
+            ("names 'x'\nname ENV['x']\nname \"#{x}\"\n", None),
+        ] {
+            assert_eq!(named(text).as_deref(), name, "{text}");
+        }
+    }
 }

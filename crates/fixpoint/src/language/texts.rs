@@ -8,6 +8,9 @@ pub(super) fn ruby(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     let whole = text.trim_ascii_end().len();
     // A block that is not closed is noticed at the end of the file, or where the next one is.
     let not_closed = fx_ruby_syntax::errors(text).iter().any(|error| error.end as usize >= whole);
+    if let Some((start, end)) = not_closed.then(|| else_if(text)).flatten() {
+        return Some(two_words("ruby-syntax", Span::new(id, start as u32, end as u32)));
+    }
     if let Some((start, end)) = not_closed.then(|| unclosed(text)).flatten() {
         return Some(
             Diagnostic::error("ruby-syntax", "this block has no 'end'")
@@ -19,6 +22,24 @@ pub(super) fn ruby(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     let (start, end) = line_left_open(text, start as usize)
         .map_or((start, end), |(start, end)| (start as u32, end as u32));
     Some(Diagnostic::error("ruby-syntax", error.message).label(Span::new(id, start, end), ""))
+}
+
+/// The words `else if`, which begin a block of their own.
+fn else_if(text: &[u8]) -> Option<(usize, usize)> {
+    let mut at = 0;
+    text.split_inclusive(|byte| *byte == b'\n').find_map(|line| {
+        let start = at + line.len() - line.trim_ascii_start().len();
+        at += line.len();
+        let code = line.trim_ascii();
+        let blanks = code.len() - code.strip_prefix(b";").unwrap_or(code).trim_ascii_start().len();
+        code[blanks..].starts_with(b"else if ").then_some((start + blanks, start + blanks + 7))
+    })
+}
+
+fn two_words(code: &'static str, span: Span) -> Diagnostic {
+    Diagnostic::error(code, "'else if' begins a block that has no 'end'")
+        .label(span, "")
+        .help("write 'elsif'")
 }
 
 /// The line before a place, if a bracket that it opens is not closed in it: what is noticed
@@ -130,9 +151,11 @@ pub(super) fn erb(id: FileId, text: &[u8]) -> Option<Diagnostic> {
     }
     let rest = code.get(start as usize..).unwrap_or_default();
     // A block that is not closed is noticed at the end, or at the method around it.
-    if (rest.trim_ascii().is_empty() || (error.start as usize) < BEFORE.len())
-        && let Some((from, to)) = unclosed(&code)
-    {
+    let not_closed = rest.trim_ascii().is_empty() || (error.start as usize) < BEFORE.len();
+    if let Some((start, end)) = not_closed.then(|| else_if(&code)).flatten() {
+        return Some(two_words("erb-syntax", Span::new(id, start as u32, end as u32)));
+    }
+    if let Some((from, to)) = not_closed.then(|| unclosed(&code)).flatten() {
         (start, end) = (from as u32, to as u32);
         "this block has no 'end'".clone_into(&mut message);
     }
@@ -253,6 +276,8 @@ mod tests {
             ("a do\n  b(1, 2\n  c 1\nend\n", Some(2)),
             ("a 'x'\nb [1, 2\nc 3\n", Some(2)),
             ("a 'x' do\n  c 1\nend\n", None),
+            ("if a\n  b\nelse if c\n  d\nend\n", Some(3)),
+            ("if a\n  b\nelse if c\n  d\nend\nend\n", None),
         ];
         for (text, expected) in table {
             assert_eq!(line(ruby, text), expected, "{text}");
@@ -271,6 +296,7 @@ mod tests {
             ("a\n<%= x\nb\n", Some(2)),
             ("a\nb <%= x( %>\n<%= y %>\n", Some(2)),
             ("a\n<% end %>\n", Some(2)),
+            ("<% if a %>\nb\n<% else if c %>\nd\n<% end %>\n", Some(3)),
         ];
         for (text, expected) in table {
             assert_eq!(line(erb, text), expected, "{text}");

@@ -1,9 +1,22 @@
-//! The cfengine personas: cf-agent and cf-promises with their own flags and exit codes,
-//! and the names of the other tools, which say that they are not here yet.
+//! The cfengine personas: each tool with its own flags and exit codes.
 
-mod absent;
+mod bootstrap;
+mod check;
+mod evaluate;
+mod execd;
 mod flags;
+mod key;
+mod mail;
+mod monitor;
+mod monitord;
+mod net;
 mod options;
+mod peer;
+mod runagent;
+mod secret;
+mod serverd;
+mod site;
+mod tools;
 
 use std::io::{BufWriter, IsTerminal, LineWriter, Write};
 use std::rc::Rc;
@@ -17,7 +30,14 @@ use crate::persona::Invocation;
 use flags::{AGENT, Asked, PROMISES};
 use options::Flag;
 
-pub(crate) use absent::absent;
+pub(crate) use check::check;
+pub(crate) use execd::execd;
+pub(crate) use key::key;
+pub(crate) use monitord::monitord;
+pub(crate) use net::net;
+pub(crate) use runagent::runagent;
+pub(crate) use secret::secret;
+pub(crate) use serverd::serverd;
 
 pub(crate) fn agent(invocation: &Invocation) -> u8 {
     start(invocation, AGENT, false)
@@ -58,11 +78,17 @@ fn start(invocation: &Invocation, flags: &'static [Flag], check: bool) -> u8 {
             return 1;
         }
     };
-    let Asked { request, stamp, coloured, .. } =
+    let Asked { mut request, stamp, coloured, bootstrap, .. } =
         match Asked::read(invocation.name, flags, &parsed, check) {
             Ok(asked) => asked,
             Err(code) => return code,
         };
+    if let Some(bootstrap) = &bootstrap {
+        match bootstrap.begin(&OsHost::new(), &request) {
+            Some(prepared) => request = prepared,
+            None => return 1,
+        }
+    }
     let flag = fx_host::stop_on_signals();
     let host = OsHost::cancelled_by(std::sync::Arc::clone(&flag));
     let cancel = Cancel::from_flag(flag);
@@ -91,5 +117,9 @@ fn start(invocation: &Invocation, flags: &'static [Flag], check: bool) -> u8 {
     ledger.flush();
     // What was written and not yet put in place, where the run ended early.
     drop(host);
-    fx_host::leave(summary.code)
+    let code = match &bootstrap {
+        Some(bootstrap) => bootstrap.end(&OsHost::new(), &request),
+        None => summary.code,
+    };
+    fx_host::leave(code)
 }

@@ -48,9 +48,10 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         }
         Some("help" | "--help" | "-h") => help::run(&args[1..]),
         // Without a subcommand no flag but these is known.
-        Some(flag) if flag.starts_with('-') => ground::fail(format_args!(
-            "Could not parse application options: invalid option: {flag}"
-        )),
+        Some(flag) if flag.starts_with('-') => {
+            say(&format!("Error: Could not parse application options: invalid option: {flag}"));
+            1
+        }
         Some("apply") => {
             let args = args[1..].to_vec();
             match crate::deep::spawn(move || apply::run(&args)) {

@@ -159,11 +159,17 @@ pub(crate) fn wait_for_background(ctx: &mut Agent<'_>) {
             stdout.push(b'\n');
         }
         let exit = one.child.wait().unwrap_or(Exit::Code(1));
+        let pid = one.child.pid();
         // What it started and left behind is not ended with it.
         std::mem::forget(one.child);
-        let stderr = Vec::new();
-        let ended =
-            fx_host::Ended { exit, stdout, stderr, truncated: false, elapsed: Duration::ZERO };
+        let ended = fx_host::Ended {
+            exit,
+            stdout,
+            stderr: Vec::new(),
+            truncated: false,
+            elapsed: Duration::ZERO,
+            pid,
+        };
         report(ctx, &one.promise, &one.line, &ended);
         ctx.log(one.level, &format!("Completed execution of '{}'", one.line));
     }

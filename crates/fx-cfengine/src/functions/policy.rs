@@ -6,6 +6,7 @@ use crate::eval::Context;
 use crate::eval::frames::Frame;
 use crate::eval::value::{Value, Variable};
 use crate::json::{Json, Object, put};
+use crate::peers::Peers;
 use crate::policy::Rval;
 use crate::regex;
 use crate::text::{Str, int_from};
@@ -72,9 +73,40 @@ pub(crate) fn callstack_callers(ctx: &mut Context<'_>, _: Given<'_>) -> FnResult
 }
 
 /// `hostsseen`.
-pub(crate) fn hostsseen(_: &mut Context<'_>, _: Given<'_>) -> FnResult {
-    // Nothing is known of other hosts, which is a failure there as well.
-    None
+pub(crate) fn hostsseen(ctx: &mut Context<'_>, Given { args, .. }: Given<'_>) -> FnResult {
+    if args.len() < 3 {
+        return None;
+    }
+    let (hours, policy, format) = (int_from(arg(args, 0))?, arg(args, 1), arg(args, 2));
+    let now = ctx.host().now().secs;
+    let contacts = Peers::new(&ctx.config.paths.workdir).seen(ctx.host()).contacts();
+    let is_recent = |last: i64| now - last < hours * 3600;
+    let recent: Vec<&str> = contacts
+        .iter()
+        .filter(|contact| is_recent(contact.last))
+        .map(|contact| contact.digest.as_str())
+        .collect();
+    let mut names: Vec<Str> = Vec::new();
+    for contact in &contacts {
+        let seen = recent.contains(&contact.digest.as_str());
+        if seen != (policy == "lastseen") {
+            continue;
+        }
+        let name: Str = match format {
+            "address" => contact.address.as_str().into(),
+            "hostkey" => contact.digest.as_str().into(),
+            _ => {
+                let address = contact.address.parse().ok();
+                let name = address.and_then(|address| ctx.host().reverse(address).ok().flatten());
+                name.unwrap_or_else(|| contact.address.clone()).into()
+            }
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // Nobody at all is a failure.
+    if names.is_empty() { None } else { list(names) }
 }
 
 /// `hostswithclass`.

@@ -61,6 +61,12 @@ fn placed(
         let message = format!("this '{}' is not closed", char::from(text[open]));
         return Diagnostic::error(error.code, message).label(here, "");
     }
+    if let Some(end) = quoted_attribute(text, marks, start) {
+        let name = String::from_utf8_lossy(&text[start + 1..end - 1]);
+        let message = format!("the name of attribute '{name}' is in quotes");
+        let here = Span::new(file, start as u32, end as u32);
+        return Diagnostic::error(error.code, message).label(here, "").help("leave out the quotes");
+    }
     let line = text[..start].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
     let first_on_line = text[line..start].iter().all(u8::is_ascii_whitespace);
     let before = marks.iter().rev().find(|(at, mark)| *at < start && *mark != Mark::Comment);
@@ -73,6 +79,15 @@ fn placed(
         moved = moved.help(help);
     }
     moved
+}
+
+/// The end of a string at a place, where an arrow follows it inside a statement.
+fn quoted_attribute(text: &[u8], marks: &[(usize, Mark)], start: usize) -> Option<usize> {
+    let at = marks.iter().position(|(at, _)| *at == start)?;
+    let (_, Mark::Quoted(end)) = marks[at] else { return None };
+    let inside = matches!(marks[..at].last(), Some((_, Mark::Quoted(_) | Mark::Other)));
+    let arrow = marks.get(at + 1).is_some_and(|(next, _)| text[*next..].starts_with(b"=>"));
+    (inside && arrow && end > start + 1).then_some(end)
 }
 
 /// The bracket of an earlier line that is open where the error is noticed.

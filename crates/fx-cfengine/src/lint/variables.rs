@@ -76,7 +76,15 @@ impl Scope<'_, '_> {
     }
 
     fn text(&self, text: &str, span: Span, shell: bool, out: &mut Vec<Diagnostic>) {
+        if let Some(name) = left_open(text).filter(|_| !shell) {
+            let message = format!("the reference to variable '{name}' is not closed");
+            out.push(finding("cf-variable", message, None).label(span, ""));
+        }
         for name in references(text) {
+            // What is tested need not be there.
+            if self.symbols.is_word(&name) {
+                continue;
+            }
             let reference = Ref::parse(&name);
             if let Some(found) = match reference.scope {
                 None if shell => None,
@@ -209,9 +217,34 @@ fn is_name(text: &str) -> bool {
         && (base.len() == text.len() || text.ends_with(']'))
 }
 
+/// The name at the end of a text, behind `$(` or `${` that nothing closes.
+fn left_open(text: &str) -> Option<&str> {
+    let (at, open) = text.rmatch_indices(['(', '{']).next()?;
+    let (before, name) = (&text[..at], &text[at + 1..]);
+    let close = if open == "(" { ')' } else { '}' };
+    (before.ends_with('$') && !before.ends_with("\\$") && !name.contains(close) && is_name(name))
+        .then_some(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn references_that_nothing_closes_are_found() {
+        for (text, name) in [
+            ("a $(b", Some("b")),
+            ("${b.c", Some("b.c")),
+            ("$(a", Some("a")),
+            ("$(a)", None),
+            ("x$(", None),
+            ("(^|$)(b", None),
+            ("a\\$(b", None),
+            ("$(a b", None),
+        ] {
+            assert_eq!(left_open(text), name, "{text}");
+        }
+    }
 
     #[test]
     fn references_are_taken_out_of_text() {

@@ -62,6 +62,8 @@ impl Context<'_> {
     }
 
     fn apply_control(&mut self, body: &str, name: &Str, value: Rval) {
+        let known = self.control.bodies.entry(body.into()).or_default();
+        known.insert(Rc::clone(name), value.clone());
         let text = value.as_scalar().cloned();
         let truth = text.as_ref().and_then(|text| bool_from(text));
         match (body, &**name) {

@@ -20,11 +20,39 @@ use crate::vocabulary::{self, Mismatch, Status, check_value};
 
 use super::troubles::code;
 
-/// Which bundles matter: an agent skips those of servers and monitors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Component {
+/// Which tool evaluates policy. It decides which bundles matter: an agent skips those of servers
+/// and monitors.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Component {
+    #[default]
     Agent,
     Promises,
+    Server,
+    Monitor,
+    Executor,
+    Runagent,
+}
+
+impl Component {
+    /// The hard class of the tool, which is the kind of its own bundles too.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Component::Agent => "agent",
+            Component::Promises => "common",
+            Component::Server => "server",
+            Component::Monitor => "monitor",
+            Component::Executor => "executor",
+            Component::Runagent => "runagent",
+        }
+    }
+
+    fn takes(self, kind: &str) -> bool {
+        match self {
+            Component::Promises => true,
+            Component::Agent => matches!(kind, "agent" | "common" | "edit_line" | "edit_xml"),
+            other => kind == "common" || kind == other.class(),
+        }
+    }
 }
 
 pub(crate) struct Lowering<'a> {
@@ -128,8 +156,7 @@ impl Lowering<'_> {
     }
 
     fn relevant(&self, kind: &str) -> bool {
-        self.component == Component::Promises
-            || matches!(kind, "agent" | "common" | "edit_line" | "edit_xml")
+        self.component.takes(kind)
     }
 
     fn bundle(&mut self, bundle: ast::Bundle) -> Option<Bundle> {

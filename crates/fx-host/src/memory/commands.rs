@@ -183,6 +183,9 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     (!bytes.is_empty()).then(|| body.split(|byte| *byte == b'\n')).into_iter().flatten()
 }
 
+/// The process id of every command of a fake machine.
+const MEMORY_PID: u32 = 4242;
+
 struct MemoryChild {
     reply: Reply,
     waiting: VecDeque<Vec<u8>>,
@@ -190,7 +193,7 @@ struct MemoryChild {
 
 impl Child for MemoryChild {
     fn pid(&self) -> u32 {
-        4242
+        MEMORY_PID
     }
 
     fn send(&mut self, bytes: &[u8]) -> Result<()> {
@@ -238,7 +241,8 @@ impl Commands for MemoryHost {
         for line in lines(&stderr) {
             on_line(Line { stream: Stream::Stderr, bytes: line });
         }
-        Ok(Ended { exit: reply.exit, stdout, stderr, truncated, elapsed: reply.elapsed })
+        let pid = MEMORY_PID;
+        Ok(Ended { exit: reply.exit, stdout, stderr, truncated, elapsed: reply.elapsed, pid })
     }
 
     fn start(&self, spec: &Spec) -> Result<Box<dyn Child>> {

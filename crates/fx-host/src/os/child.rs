@@ -254,7 +254,14 @@ pub(crate) fn run(
     let mut kept = outputs.into_iter().map(|output| output.finish(on_line));
     let (stdout, cut_out) = kept.next().unwrap_or_default();
     let (stderr, cut_err) = kept.next().unwrap_or_default();
-    Ok(Ended { exit, stdout, stderr, truncated: cut_out || cut_err, elapsed: began.elapsed() })
+    Ok(Ended {
+        exit,
+        stdout,
+        stderr,
+        truncated: cut_out || cut_err,
+        elapsed: began.elapsed(),
+        pid: child.id(),
+    })
 }
 
 /// Bytes on their way into the child.
@@ -374,6 +381,10 @@ impl<'a> Watch<'a> {
         let slice = if self.pidfd.is_some() { SLICE } else { Duration::from_millis(5) };
         let slice = Timespec { tv_sec: 0, tv_nsec: i64::from(slice.subsec_nanos()) };
         match poll(&mut fds, Some(&slice)) {
+            Ok(0) => {
+                strays::reap();
+                Ok(())
+            }
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(errno) => Err(errno.into()),
         }

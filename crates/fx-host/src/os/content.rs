@@ -32,10 +32,12 @@ impl New<'_> {
             }
             New::CopyOf(source) => copy(source, file),
             New::Pieces(pieces) => {
-                let mut out = BufWriter::with_capacity(1 << 16, file);
+                let mut out = BufWriter::with_capacity(BUFFER, Sparse { file, at: 0 });
                 pieces(&mut out)?;
-                out.flush()?;
-                Ok(file.metadata()?.len())
+                let written = out.into_inner().map_err(io::IntoInnerError::into_error)?.at;
+                // The last bytes may be a hole.
+                file.set_len(written)?;
+                Ok(written)
             }
         }
     }
@@ -55,6 +57,24 @@ impl New<'_> {
                 write(&mut &*whole)
             }
         }
+    }
+}
+
+/// Writes from the start of a file, leaving out blocks of zeros.
+struct Sparse<'a> {
+    file: &'a File,
+    at: u64,
+}
+
+impl Write for Sparse<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        write_with_holes(self.file, bytes, self.at)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -114,6 +114,15 @@ impl Requests for OsHost {
         Ok(Response { status: answer.status().as_u16(), headers: headers.collect(), body })
     }
 
+    fn dial(&self, address: SocketAddr, patience: Duration) -> Result<TcpStream> {
+        let fail = |error| HostError::io("connect to", address.to_string(), error);
+        let stream = TcpStream::connect_timeout(&address, patience).map_err(fail)?;
+        stream.set_nodelay(true).map_err(fail)?;
+        stream.set_read_timeout(Some(patience)).map_err(fail)?;
+        stream.set_write_timeout(Some(patience)).map_err(fail)?;
+        Ok(stream)
+    }
+
     fn ask(
         &self,
         address: SocketAddr,

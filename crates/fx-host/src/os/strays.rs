@@ -114,6 +114,15 @@ impl Adopted {
     }
 }
 
+/// Takes note of the end of processes that became ours and that nobody waits for. Until then
+/// they look alive to whoever ended them.
+pub(super) fn reap() {
+    let awaited = awaited();
+    for pid in children_of("self").into_iter().filter(|pid| !awaited.contains(pid)) {
+        let _alive = wait(pid);
+    }
+}
+
 fn end_tree(top: i32) {
     let mut todo = vec![top];
     let mut seen = BTreeSet::new();

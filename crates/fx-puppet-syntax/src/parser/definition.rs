@@ -11,7 +11,11 @@ use crate::token::Tok;
 impl Parser {
     pub(crate) fn definition(&mut self) -> Parsed<Expr> {
         let start = self.peek_span();
-        let Tok::Keyword(word) = self.bump().kind else { return Err(self.unexpected()) };
+        let word = match self.bump().kind {
+            Tok::Keyword(word) => word,
+            Tok::Name(_) => "plan",
+            _ => return Err(self.unexpected()),
+        };
         let index = self.definitions.len();
         match word {
             "class" => self.class(start)?,
@@ -46,9 +50,9 @@ impl Parser {
             Tok::Keyword("class") => {
                 fail(token.span, "'class' keyword not allowed at this location")
             }
-            Tok::Keyword(
-                word @ ("site" | "application" | "attr" | "private" | "plan" | "apply"),
-            ) => Ok((word.into(), token.span)),
+            Tok::Keyword(word @ ("site" | "application" | "attr" | "private")) => {
+                Ok((word.into(), token.span))
+            }
             Tok::String(_) => {
                 self.at -= 1;
                 fail(token.span, "A quoted string is not valid as a name here")
@@ -124,16 +128,39 @@ impl Parser {
                 "Expressions of type a Type Mapping are not supported in this version of Puppet",
             );
         }
+        if self.is("{") || self.is_keyword("inherits") {
+            let message =
+                "Expressions of type a Type Definition are not supported in this version of Puppet";
+            return fail(start, message);
+        }
         self.expect("=")?;
         let body = self.expression()?;
+        let body = self.object_type(body)?;
         self.add(DefinitionKind::TypeAlias, name, token.span, Vec::new(), None, None, body, start);
         Ok(())
+    }
+
+    /// A hash describes a type of objects, and `Parent { … }` one that has a parent.
+    fn object_type(&mut self, body: Expr) -> Parsed<Expr> {
+        let (hash, parent) = match body.kind {
+            ExprKind::Hash(_) => (body, None),
+            ExprKind::Reference(_) if self.is("{") => (self.hash()?, Some(body)),
+            _ => return Ok(body),
+        };
+        let span = hash.span;
+        let ExprKind::Hash(mut pairs) = hash.kind else { return Err(self.unexpected()) };
+        if let Some(parent) = parent {
+            pairs.push((Expr::new(ExprKind::Name("parent".into()), parent.span), parent));
+        }
+        let left = Box::new(Expr::new(ExprKind::Reference("Object".into()), span));
+        let keys = vec![Expr::new(ExprKind::Hash(pairs), span)];
+        Ok(Expr::new(ExprKind::Access { left, keys }, span))
     }
 
     fn node(&mut self, start: Span) -> Parsed<()> {
         let mut matches = vec![self.node_match()?];
         while self.eat(",") {
-            if self.is("{") {
+            if self.is("{") || self.is_keyword("inherits") {
                 break;
             }
             matches.push(self.node_match()?);

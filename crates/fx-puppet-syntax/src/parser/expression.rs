@@ -134,7 +134,7 @@ impl Parser {
                 Tok::Punct("[") if !spaced => self.access(left)?,
                 Tok::Punct("(") if !spaced && is_callable(&left) => self.call(left)?,
                 Tok::Punct(".") => self.method_call(left)?,
-                Tok::Punct("<|" | "<<|") if is_type(&left) => self.collector(left)?,
+                Tok::Punct("<|" | "<<|") => self.collector(left)?,
                 Tok::Punct("|")
                     if matches!(
                         left.kind,
@@ -166,6 +166,12 @@ impl Parser {
         matches!(self.peek_at(1), Tok::Variable(_) | Tok::Punct("|" | "*") | Tok::Reference(_))
     }
 
+    /// Whether arguments begin, so many tokens ahead.
+    pub(crate) fn is_call_at(&self, ahead: usize) -> bool {
+        let token = self.tokens.get(self.at + ahead);
+        token.is_some_and(|token| token.kind == Tok::Punct("(") && !token.spaced)
+    }
+
     fn access(&mut self, left: Expr) -> Parsed<Expr> {
         self.bump();
         let keys = self.list_until("]")?;
@@ -189,9 +195,20 @@ impl Parser {
         Ok(tight(items))
     }
 
+    /// A value in a list or a hash, where `type` and `function` are words.
+    fn entry(&mut self) -> Parsed<Expr> {
+        if let Tok::Keyword(word @ ("type" | "function")) = self.peek()
+            && matches!(self.peek_at(1), Tok::Punct("," | "=>" | "]" | ")" | "}"))
+        {
+            let text = ExprKind::String((*word).into());
+            return Ok(Expr::new(text, self.bump().span));
+        }
+        self.assignment()
+    }
+
     /// An item of a list: any value, or `key => value` pairs without braces.
     fn argument(&mut self) -> Parsed<Expr> {
-        let first = self.assignment()?;
+        let first = self.entry()?;
         if !self.is("=>") {
             return Ok(first);
         }
@@ -200,7 +217,7 @@ impl Parser {
         let mut key = first;
         loop {
             self.expect("=>")?;
-            let value = self.assignment()?;
+            let value = self.entry()?;
             pairs.push((key, value));
             // The next pair, if there is one, belongs to the same hash.
             let mark = self.at;
@@ -208,7 +225,7 @@ impl Parser {
                 self.at = mark;
                 break;
             }
-            key = self.assignment()?;
+            key = self.entry()?;
             if !self.is("=>") {
                 self.at = mark;
                 break;
@@ -234,7 +251,7 @@ impl Parser {
         let token = self.bump();
         let name: Rc<str> = match token.kind {
             Tok::Name(name) => name,
-            Tok::Keyword(word @ ("type" | "in" | "default" | "site" | "apply")) => word.into(),
+            Tok::Keyword(word @ ("type" | "in" | "default" | "site")) => word.into(),
             _ => {
                 self.at -= 1;
                 return Err(self.unexpected());
@@ -302,7 +319,14 @@ impl Parser {
         let token = self.tokens[self.at].clone();
         let span = token.span;
         let kind = match token.kind {
-            Tok::Name(name) | Tok::Word(name) => ExprKind::Name(name),
+            // A word like others, unless a name follows it.
+            Tok::Name(name) if &*name == "plan" && matches!(self.peek_at(1), Tok::Name(_)) => {
+                return self.deeper(Parser::definition);
+            }
+            Tok::Name(name) => ExprKind::Name(name),
+            // A word that could be a variable's name is one in `"${_word}"`.
+            Tok::Word(text) if text.contains('-') => ExprKind::String(text),
+            Tok::Word(name) => ExprKind::Name(name),
             Tok::Reference(name) => ExprKind::Reference(name),
             Tok::Variable(name) => ExprKind::Variable(name),
             Tok::String(text) => ExprKind::String(text),
@@ -321,16 +345,21 @@ impl Parser {
             Tok::Keyword("if") => return self.deeper(Parser::if_expression),
             Tok::Keyword("unless") => return self.deeper(Parser::unless_expression),
             Tok::Keyword("case") => return self.deeper(Parser::case_expression),
-            Tok::Keyword("class" | "define" | "node" | "function" | "plan") => {
+            Tok::Keyword("class" | "define" | "node" | "function") => {
                 return self.deeper(Parser::definition);
             }
             Tok::Keyword("type") => {
                 if matches!(self.peek_at(1), Tok::Reference(_)) {
                     return self.deeper(Parser::definition);
                 }
+                // Else it is a function, or nothing.
+                if !self.is_call_at(1) {
+                    self.bump();
+                    return Err(self.unexpected());
+                }
                 ExprKind::Name("type".into())
             }
-            Tok::Keyword(word @ ("attr" | "private" | "apply")) => ExprKind::Reserved(word.into()),
+            Tok::Keyword(word @ ("attr" | "private")) => ExprKind::Reserved(word.into()),
             Tok::Punct("(") => return self.parenthesized(),
             Tok::Punct("[") => return self.array(),
             Tok::Punct("{") => return self.hash(),
@@ -405,19 +434,9 @@ impl Parser {
         let start = self.bump().span;
         let mut pairs = Vec::new();
         while !self.is("}") {
-            // A keyword is a fine key.
-            let key = match self.peek().clone() {
-                Tok::Keyword(word)
-                    if matches!(self.peek_at(1), Tok::Punct("=>"))
-                        && !matches!(word, "undef" | "true" | "false" | "default") =>
-                {
-                    let span = self.bump().span;
-                    Expr::new(ExprKind::Name(word.into()), span)
-                }
-                _ => self.deeper(Parser::assignment)?,
-            };
+            let key = self.deeper(Parser::entry)?;
             self.expect("=>")?;
-            let value = self.deeper(Parser::assignment)?;
+            let value = self.deeper(Parser::entry)?;
             pairs.push((key, value));
             if !self.eat(",") {
                 break;
@@ -449,8 +468,4 @@ fn is_callable(expr: &Expr) -> bool {
             | ExprKind::Variable(_)
             | ExprKind::Reserved(_)
     )
-}
-
-fn is_type(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Reference(_))
 }

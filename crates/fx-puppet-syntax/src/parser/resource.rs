@@ -11,31 +11,44 @@ impl Parser {
     /// An expression, made a resource by the brace behind it.
     pub(crate) fn resource(&mut self) -> Parsed<Expr> {
         let start = self.peek_span();
-        let form = match self.peek() {
-            Tok::Punct("@") => Form::Virtual,
-            Tok::Punct("@@") => Form::Exported,
-            _ => Form::Regular,
+        let (wanted, what) = match self.peek() {
+            Tok::Punct("@") => (Form::Virtual, "Virtual (@)"),
+            Tok::Punct("@@") => (Form::Exported, "Exported (@@)"),
+            _ => return self.regular_resource(),
         };
-        if form != Form::Regular {
-            self.bump();
+        self.bump();
+        let mut expr = self.deeper(Parser::resource)?;
+        match &mut expr.kind {
+            ExprKind::Resource { form, .. }
+            | ExprKind::ResourceDefaults { form, .. }
+            | ExprKind::ResourceOverride { form, .. } => *form = wanted,
+            _ => {
+                let message = format!("{what} can only be applied to a Resource Expression");
+                return fail(start, message);
+            }
         }
+        Ok(Expr { span: start.to(expr.span), ..expr })
+    }
+
+    fn regular_resource(&mut self) -> Parsed<Expr> {
+        let start = self.peek_span();
         let ty = if self.is_keyword("class") && *self.peek_at(1) == Tok::Punct("{") {
             let span = self.bump().span;
             Expr::new(ExprKind::Name("class".into()), span)
         } else {
             self.expression()?
         };
-        let declares = self.is("{") && may_declare(&ty);
-        if !declares {
-            return if form == Form::Regular { Ok(ty) } else { Err(self.unexpected()) };
+        if !self.is("{") || !may_declare(&ty) {
+            return Ok(ty);
         }
         let open = self.bump().span;
-        let expr = self.deeper(|parser| parser.resource_rest(form, ty, open))?;
+        let expr = self.deeper(|parser| parser.resource_rest(ty, open))?;
         Ok(Expr { span: start.to(expr.span), ..expr })
     }
 
     /// What stands behind `type {`, which opens at `start`.
-    fn resource_rest(&mut self, form: Form, ty: Expr, start: Span) -> Parsed<Expr> {
+    fn resource_rest(&mut self, ty: Expr, start: Span) -> Parsed<Expr> {
+        let form = Form::Regular;
         let titled = !self.is("}") && !self.is(",") && !self.attributes_begin();
         let kind = if titled {
             ExprKind::Resource { form, ty: Box::new(ty), bodies: self.resource_bodies()? }
@@ -46,7 +59,7 @@ impl Parser {
                     let message = "Syntax error resource body without title or hash with +>";
                     return fail(start, message);
                 }
-                ExprKind::Name(ref name) if form == Form::Regular && is_statement_call(name) => {
+                ExprKind::Name(ref name) if is_statement_call(name) => {
                     let end = self.expect("}")?;
                     return Ok(call_with_hash(ty, operations, start.to(end)));
                 }
@@ -57,7 +70,10 @@ impl Parser {
                 ExprKind::Access { .. } => {
                     ExprKind::ResourceOverride { form, resources: Box::new(ty), operations }
                 }
-                _ => return Err(self.unexpected()),
+                _ => {
+                    let message = "Expression is not valid as a resource, resource-default, or resource-override";
+                    return fail(ty.span, message);
+                }
             }
         };
         let end = self.expect("}")?;
@@ -139,19 +155,20 @@ impl Parser {
     }
 }
 
-/// What a brace turns into a resource rather than ending the statement.
+/// What a brace turns into a resource: all but what ends with a block of its own.
 fn may_declare(ty: &Expr) -> bool {
-    matches!(
+    !matches!(
         ty.kind,
-        ExprKind::Name(_)
-            | ExprKind::Reference(_)
-            | ExprKind::Access { .. }
-            | ExprKind::Variable(_)
-            | ExprKind::String(_)
-            | ExprKind::Interpolated(_)
-            | ExprKind::Parenthesized(_)
-            | ExprKind::Call { .. }
-            | ExprKind::MethodCall { .. }
+        ExprKind::If { .. }
+            | ExprKind::Case { .. }
+            | ExprKind::Block(_)
+            | ExprKind::Nop
+            | ExprKind::Collector { .. }
+            | ExprKind::Resource { .. }
+            | ExprKind::ResourceDefaults { .. }
+            | ExprKind::ResourceOverride { .. }
+            | ExprKind::RenderText(_)
+            | ExprKind::RenderExpr(_)
     )
 }
 

@@ -73,9 +73,12 @@ impl Parser {
             return Ok(None);
         }
         let next = self.peek_at(1).clone();
+        // Brackets that stand at the name are an access to it.
+        let access = next == Tok::Punct("[") && !self.tokens[self.at + 1].spaced;
         let adjacent_parenthesis = next == Tok::Punct("(");
         let begins_value = match &next {
-            Tok::Punct(symbol) => matches!(*symbol, "[" | "!" | "<<|"),
+            Tok::Punct(symbol) => matches!(*symbol, "[" | "!"),
+            Tok::Keyword("type") => self.is_call_at(2),
             Tok::Keyword(word) => {
                 matches!(
                     *word,
@@ -88,13 +91,12 @@ impl Parser {
                         | "case"
                         | "attr"
                         | "private"
-                        | "apply"
                 )
             }
             Tok::End | Tok::EppEnd | Tok::RenderText(_) | Tok::RenderExprStart => false,
             _ => true,
         };
-        if adjacent_parenthesis || !begins_value {
+        if adjacent_parenthesis || access || !begins_value {
             // `return` and its kin stand alone as well.
             return Ok(None);
         }

@@ -211,6 +211,11 @@ const VALUES: &[(&str, &str, &[&str])] = &[
     ("host", "ensure", &["present", "absent"]),
     ("mount", "ensure", &["defined", "present", "unmounted", "absent", "mounted", "ghost"]),
     ("file", "ensure", &["present", "absent", "file", "directory", "link", "true", "false"]),
+    (
+        "package",
+        "ensure",
+        &["present", "installed", "latest", "absent", "purged", "held", "disabled"],
+    ),
 ];
 
 impl Linter {
@@ -227,13 +232,55 @@ impl Linter {
                 continue;
             }
             let near = nearest(word, allowed.iter().copied()).map(str::to_owned);
-            // Any other word makes a file a link to it.
-            if kind == "file" && near.is_none() {
+            // Any other word makes a file a link to it, and is a version of a package.
+            if matches!(kind, "file" | "package") && near.is_none() {
                 continue;
             }
             let message =
                 format!("'{word}' is no value of '{name}'; it takes {}", allowed.join(", "));
             self.wrong("puppet-value", value.span, message, near);
+        }
+    }
+
+    /// Modes of files that are numbers.
+    pub(super) fn numbers(&mut self, kind: &str, bodies: &[ResourceBody]) {
+        for operation in bodies.iter().flat_map(|body| &body.operations) {
+            let AttributeOp::Set { name, value, .. } = operation else { continue };
+            if let ExprKind::Int { value: number, radix } = &value.kind
+                && kind == "file"
+                && &**name == "mode"
+            {
+                let message = "a mode must be a string, not a number";
+                let meant =
+                    if *radix == 8 { format!("'{number:04o}'") } else { format!("'0{number}'") };
+                self.wrong("puppet-value", value.span, message.to_owned(), Some(meant));
+            }
+        }
+    }
+
+    /// Commands that are searched for nowhere. A default of the type may say where.
+    pub(super) fn commands(&mut self, kind: &str, bodies: &[ResourceBody]) {
+        if kind != "exec" || self.has_defaults {
+            return;
+        }
+        for body in bodies {
+            let set = |wanted: &str| {
+                body.operations.iter().find_map(|operation| match operation {
+                    AttributeOp::Set { name, value, .. } if &**name == wanted => Some(value),
+                    _ => None,
+                })
+            };
+            let splat = body.operations.iter().any(|one| matches!(one, AttributeOp::Splat { .. }));
+            let command = set("command").unwrap_or(&body.title);
+            let (ExprKind::String(text) | ExprKind::Name(text)) = &command.kind else { continue };
+            let word = text.split_whitespace().next().unwrap_or_default();
+            if splat || word.is_empty() || word.starts_with('/') {
+                continue;
+            }
+            if set("path").is_none() && set("provider").is_none() {
+                let message = format!("'{word}' is not qualified and no path was specified");
+                self.tell("puppet-command", command.span, message, None);
+            }
         }
     }
 

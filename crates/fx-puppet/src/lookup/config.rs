@@ -288,6 +288,7 @@ impl Config {
             Some(hierarchy) => hierarchy,
             None => {
                 let mut common = entry(&Hash::default(), defaults)?;
+                common.name = "Common".into();
                 common.paths = vec!["common.yaml".into()];
                 vec![common]
             }

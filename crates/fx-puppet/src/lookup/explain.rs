@@ -20,6 +20,14 @@ struct Told {
     is_secret: bool,
 }
 
+/// A place that may know a key.
+enum Layer {
+    /// With what it is called, and its configuration.
+    Provider(String, Option<Rc<Config>>),
+    /// Why there is none.
+    Absent(String),
+}
+
 impl Told {
     /// A value that was found, or what stands for it.
     fn value(&self, value: &Value) -> String {
@@ -170,9 +178,13 @@ impl Evaluator {
         let module = key.and_then(|key| key.split_once("::")).map(|(module, _)| module);
         let mut told = Told::default();
         let strategy = Strategy::Hash;
-        told.strategy(&strategy);
+        let layers = self.explained_layers(module)?;
+        let merges = layers.len() > 1;
+        if merges {
+            told.strategy(&strategy);
+        }
         let mut found = Vec::new();
-        for layer in self.explained_layers(module)? {
+        for layer in layers {
             found.extend(self.explain_layer(
                 &layer,
                 &"lookup_options".into(),
@@ -181,7 +193,7 @@ impl Evaluator {
                 &mut told,
             )?);
         }
-        self.explain_merge(found, &strategy, true, &mut told)?;
+        self.explain_merge(found, &strategy, merges, &mut told)?;
         Ok(told.text)
     }
 
@@ -221,31 +233,40 @@ impl Evaluator {
         Ok(Some(merged))
     }
 
-    /// Layers with their headings, those without a configuration included.
-    fn explained_layers(
-        &self,
-        module: Option<&str>,
-    ) -> Evaluated<Vec<(String, Option<Rc<Config>>)>> {
-        let mut all = vec![
-            ("Global".to_owned(), self.layer("\0global")?),
-            ("Environment".to_owned(), self.layer("\0environment")?),
-        ];
-        if let Some(module) = module
-            && let Some(config) = self.layer(module)?
-        {
-            all.push((format!("Module \"{module}\""), Some(config)));
+    /// The layers that a search goes through: the global one even without a configuration, the
+    /// module's with the reason where it has none.
+    fn explained_layers(&self, module: Option<&str>) -> Evaluated<Vec<Layer>> {
+        let mut all = vec![Layer::Provider("Global".to_owned(), self.layer("\0global")?)];
+        if let Some(config) = self.layer("\0environment")? {
+            all.push(Layer::Provider("Environment".to_owned(), Some(config)));
+        }
+        if let Some(module) = module {
+            all.push(match self.layer(module)? {
+                Some(config) => Layer::Provider(format!("Module \"{module}\""), Some(config)),
+                None if self.module_dir(module).is_some() => {
+                    Layer::Absent(format!("Module data provider for module \"{module}\" not found"))
+                }
+                None => Layer::Absent(format!("Module \"{module}\" not found")),
+            });
         }
         Ok(all)
     }
 
     fn explain_layer(
         &self,
-        (name, config): &(String, Option<Rc<Config>>),
+        layer: &Layer,
         root: &Rc<str>,
         strategy: &Strategy,
         query: &mut Query<'_>,
         told: &mut Told,
     ) -> Evaluated<Option<Value>> {
+        let (name, config) = match layer {
+            Layer::Provider(name, config) => (name, config),
+            Layer::Absent(why) => {
+                told.line(why);
+                return Ok(None);
+            }
+        };
         let depth = told.depth;
         told.line(&format!("{name} Data Provider (hiera configuration version 5)"));
         told.depth += 1;

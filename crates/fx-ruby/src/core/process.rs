@@ -101,12 +101,15 @@ fn run(vm: &mut Vm, a: Args) -> R {
             };
             let (o, e) = (vm.str(done.stdout), vm.str(done.stderr));
             vm.serial += 1;
-            let pid = Value::fix(i64::from(vm.host.pid()) + 1);
+            let pid = Value::fix(i64::from(done.pid));
             Ok(vm.arr(vec![o, e, code, sig, pid]))
         }
         Err(e) => {
             let name = crate::embed::errno_name(&e);
-            let first = if argv.is_str() {
+            let first = if plain {
+                // Only the program is named of a line that needs no shell.
+                vm.text(argv).split_whitespace().next().unwrap_or_default().to_owned()
+            } else if argv.is_str() {
                 vm.text(argv)
             } else {
                 let f = vm.heap.arr(argv)[0];

@@ -146,6 +146,14 @@ impl Key {
         }
     }
 
+    /// The PKCS#1 form of an RSA key.
+    pub fn rsa_der(&self) -> Option<&[u8]> {
+        match &self.secret {
+            Secret::Rsa(der) => Some(der),
+            Secret::Curve(..) => None,
+        }
+    }
+
     /// The signature of bytes, with the digest that belongs to the key.
     fn signature(&self, bytes: &[u8]) -> fx_crypto::Result<Vec<u8>> {
         match &self.secret {
@@ -193,6 +201,27 @@ impl PublicKey {
 
     pub(super) fn info(&self) -> &SubjectPublicKeyInfoOwned {
         &self.0
+    }
+
+    /// The key of a text: `PUBLIC KEY`, `RSA PUBLIC KEY`, or that of a certificate.
+    pub fn from_pem(text: &str) -> Result<PublicKey> {
+        if let Some(bytes) = pem::blocks(text, "PUBLIC KEY")?.first() {
+            let info = SubjectPublicKeyInfoOwned::from_der(bytes);
+            return Ok(PublicKey(info.map_err(malformed("public key"))?));
+        }
+        if let Some(bytes) = pem::blocks(text, "RSA PUBLIC KEY")?.first() {
+            RsaPublic::from_der(bytes).map_err(malformed("RSA public key"))?;
+            let parameters = Some(der::asn1::Any::null());
+            return PublicKey::new(AlgorithmIdentifierOwned { oid: RSA, parameters }, bytes);
+        }
+        Ok(super::Certificate::from_pem(text)?.public_key())
+    }
+
+    /// The PKCS#1 form of an RSA key.
+    pub fn rsa_der(&self) -> Option<&[u8]> {
+        let is_rsa = self.0.algorithm.oid == RSA;
+        let bytes = self.0.subject_public_key.as_bytes()?;
+        (is_rsa && RsaPublic::from_der(bytes).is_ok()).then_some(bytes)
     }
 
     pub fn to_pem(&self) -> Result<String> {

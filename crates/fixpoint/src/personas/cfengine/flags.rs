@@ -6,11 +6,12 @@ use fx_cfengine::{Request, Simulate};
 use fx_engine::Level;
 use fx_host::OsHost;
 
+use super::bootstrap::Bootstrap;
 use super::options::{Flag, Parsed, Takes};
 use super::{complain, say};
 
 pub(super) const AGENT: &[Flag] = &[
-    Flag::new("bootstrap", Some('B'), Takes::Value, "Bootstrap to a policy server (not supported)"),
+    Flag::new("bootstrap", Some('B'), Takes::Value, "Bootstrap to a policy server"),
     Flag::new(
         "bundlesequence",
         Some('b'),
@@ -185,6 +186,10 @@ pub(super) struct Asked {
     /// A time before each line.
     pub(super) stamp: bool,
     pub(super) coloured: bool,
+    pub(super) bootstrap: Option<Bootstrap>,
+    /// What `--trust-server` says, and whether policy is left alone after a bootstrap.
+    trust: Option<String>,
+    skips_policy: bool,
     tool: &'static str,
     flags: &'static [Flag],
 }
@@ -266,9 +271,13 @@ const SETTERS: &[(&str, Set)] = &[
         asked.stamp = true;
         Ok(())
     }),
-    ("trust-server", |_, _| {
-        say("   error: Option --trust-server can only be used when bootstrapping");
-        Err(1)
+    ("skip-bootstrap-policy-run", |asked, _| {
+        asked.skips_policy = true;
+        Ok(())
+    }),
+    ("trust-server", |asked, text| {
+        asked.trust = Some(text);
+        Ok(())
     }),
     ("verbose", |asked, _| {
         asked.request.no_lock |= !asked.request.check;
@@ -294,7 +303,16 @@ impl Asked {
         check: bool,
     ) -> Result<Asked, u8> {
         let request = Request { check, ..Request::default() };
-        let mut asked = Asked { request, stamp: false, coloured: false, tool, flags };
+        let mut asked = Asked {
+            request,
+            stamp: false,
+            coloured: false,
+            bootstrap: None,
+            trust: None,
+            skips_policy: false,
+            tool,
+            flags,
+        };
         for (name, value) in &parsed.flags {
             if let Some((_, set)) = SETTERS.iter().find(|(known, _)| known == name) {
                 set(&mut asked, value.clone().unwrap_or_default())?;
@@ -312,6 +330,7 @@ impl Asked {
             }
         }
         asked.request.interactive = interactive();
+        complete_bootstrap(&mut asked)?;
         Ok(asked)
     }
 
@@ -330,9 +349,33 @@ fn list(text: &str) -> Vec<String> {
     text.split(',').filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-fn bootstrap(_: &mut Asked, _: String) -> Result<(), u8> {
-    complain("   error: option '--bootstrap' is not supported");
-    Err(1)
+fn bootstrap(asked: &mut Asked, hub: String) -> Result<(), u8> {
+    asked.bootstrap = Some(Bootstrap { hub, ..Bootstrap::default() });
+    Ok(())
+}
+
+// What belongs to a bootstrap is known once all flags were read.
+fn complete_bootstrap(asked: &mut Asked) -> Result<(), u8> {
+    let distrusts = match asked.trust.as_deref() {
+        None | Some("" | "yes") => false,
+        Some("no") => true,
+        Some(other) => {
+            say(&format!("   error: Invalid argument for --trust-server(yes/no): '{other}'"));
+            return Err(1);
+        }
+    };
+    match &mut asked.bootstrap {
+        Some(bootstrap) => {
+            bootstrap.distrusts = distrusts;
+            bootstrap.skips_policy = asked.skips_policy;
+            Ok(())
+        }
+        None if asked.trust.is_some() => {
+            say("   error: Option --trust-server can only be used when bootstrapping");
+            Err(1)
+        }
+        None => Ok(()),
+    }
 }
 
 fn color(asked: &mut Asked, text: String) -> Result<(), u8> {
@@ -421,7 +464,7 @@ fn syntax_description(_: &mut Asked, text: String) -> Result<(), u8> {
         }
         "none" => Ok(()),
         _ => {
-            complain(&format!(
+            say(&format!(
                 "   error: Invalid syntax description output format: '{text}'. Possible values are 'none', 'json'"
             ));
             Err(1)
@@ -467,7 +510,7 @@ fn module_list() -> String {
     )
 }
 
-fn level(word: &str) -> Option<Level> {
+pub(super) fn level(word: &str) -> Option<Level> {
     let word = word.to_ascii_lowercase();
     let table = [
         ("error", Level::Error),

@@ -40,6 +40,15 @@ pub(super) struct Parsed {
 
 /// Reads a command line.
 pub(super) fn parse(flags: &[Flag], args: &[String]) -> Result<Parsed, String> {
+    read(flags, args, false)
+}
+
+/// Reads a command line up to the first word that is no flag: the rest is for that word.
+pub(super) fn parse_leading(flags: &[Flag], args: &[String]) -> Result<Parsed, String> {
+    read(flags, args, true)
+}
+
+fn read(flags: &[Flag], args: &[String], leading: bool) -> Result<Parsed, String> {
     let mut parsed = Parsed::default();
     let mut args = args.iter();
     while let Some(arg) = args.next() {
@@ -109,6 +118,10 @@ pub(super) fn parse(flags: &[Flag], args: &[String]) -> Result<Parsed, String> {
             }
         } else {
             parsed.rest.push(arg.clone());
+            if leading {
+                parsed.rest.extend(args.cloned());
+                break;
+            }
         }
     }
     Ok(parsed)

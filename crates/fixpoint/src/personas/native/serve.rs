@@ -1,4 +1,4 @@
-//! `fixpoint serve`: a server for Puppet's agents.
+//! `fixpoint serve`: a server for Puppet's agents and Chef's clients.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use fx_host::{Clock, Edits, Files, OsHost};
 use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptions, Tls};
 
 use crate::personas::puppet::settings::Settings;
-use crate::serve::{AutosignSetting, Environments, Grounds, Site, ensure};
+use crate::serve::{AutosignSetting, Chef, ChefWish, Environments, Grounds, Site, ensure};
 use crate::{exit, terminal};
 
-/// Serves catalogs, files and certificates to Puppet's agents.
+/// Serves catalogs, files and certificates to Puppet's agents, and cookbooks to Chef's clients
 #[derive(Clone, clap::Args)]
 #[command(after_help = "\
 Settings are those of puppet.conf, sections [server] and [main]. Without a certificate authority in
@@ -33,6 +33,15 @@ pub(crate) struct Args {
     /// A setting of Puppet, before those of puppet.conf
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<String>,
+    /// Address and port for Chef's clients; none are served without it
+    #[arg(long, value_name = "ADDRESS")]
+    chef: Option<String>,
+    /// Speak HTTP without TLS to Chef's clients, behind a proxy on this machine
+    #[arg(long, requires = "chef")]
+    chef_plain: bool,
+    /// Organization of Chef that a first start makes
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    chef_organization: String,
     /// Threads that compile; as many as there are cores by default
     #[arg(long)]
     workers: Option<usize>,
@@ -82,6 +91,18 @@ fn start(args: &Args) -> Result<(), String> {
             terminal::complain(line);
         }
     });
+    let chef = match &args.chef {
+        Some(address) => {
+            let wish = ChefWish {
+                address,
+                is_plain: args.chef_plain,
+                dir: &Path::new(&settings.get("vardir")).join("chef"),
+                organization: &args.chef_organization,
+            };
+            Some(Chef::prepare(&host, &wish, &fleet, &log)?)
+        }
+        None => None,
+    };
     let Grounds { authority, chain, key, certificate } =
         ensure(&host, &settings, &certname, &fleet)?;
     let revoked = RevokedSerials::default();
@@ -106,6 +127,7 @@ fn start(args: &Args) -> Result<(), String> {
     let site = Site::start(environments, server, exports, workers, &log)
         .map_err(|error| error.to_string())?;
     let reports = reports.split(',').map(str::trim).filter(|name| !matches!(*name, "" | "none"));
+    let chef_log = Arc::clone(&log);
     let app = App::new(Parts {
         fleet,
         code: Arc::new(site),
@@ -129,8 +151,11 @@ fn start(args: &Args) -> Result<(), String> {
         .map_err(|error| format!("cannot listen on '{}': {error}", args.listen))?;
     let bound = listener.local_addr().map_err(|error| error.to_string())?;
     terminal::print(&format!("listening on {bound}\n"));
-    fx_server::serve(listener, Arc::new(app), &tls, Limits::default(), stop)
-        .map_err(|error| error.to_string())
+    let chef = chef.map(|chef| chef.start(&tls, &chef_log, &stop));
+    let served = fx_server::serve(listener, Arc::new(app), &tls, Limits::default(), stop)
+        .map_err(|error| error.to_string());
+    let chef = chef.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
+    served.and(chef.unwrap_or_else(|_| Err("the server for Chef ended badly".into())))
 }
 
 fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result<Fleet, String> {

@@ -44,11 +44,7 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         }
         ("set" | "delete", given) => {
             let wanted = if action == "set" { 2 } else { 1 };
-            let plural = if wanted == 1 { "" } else { "s" };
-            fail(format_args!(
-                "puppet config {action} takes {wanted} argument{plural}, but you gave {}",
-                given.len()
-            ))
+            super::help::wrong_number("config", action, wanted, given.len())
         }
         _ => fail(super::help::no_action("config", Some(action))),
     }

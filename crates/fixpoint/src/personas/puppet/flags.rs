@@ -413,7 +413,9 @@ impl Given {
                 Some(flag) => format!("\nDid you mean?  {}", flag.long),
                 None => String::new(),
             };
-            return Some(format!("invalid option: {name}{hint}"));
+            // A flag that is not known has a value only where that is joined to it.
+            let joined = if value.is_empty() { String::new() } else { format!("={value}") };
+            return Some(format!("invalid option: {name}{joined}{hint}"));
         }
         if self.lacks_value {
             return Some(format!("missing argument: {name}"));
@@ -465,6 +467,7 @@ mod tests {
         let start = "Could not parse application options: ";
         for (line, expected) in [
             ("--bogus", "invalid option: --bogus"),
+            ("--bogus=1 x", "invalid option: --bogus=1"),
             ("-q", "invalid option: -q"),
             ("--no-test", "invalid option: --no-test\nDid you mean?  test"),
             ("--noop=yes", "needless argument: --noop=yes"),

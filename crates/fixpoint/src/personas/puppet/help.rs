@@ -184,6 +184,8 @@ pub(super) const UNSUPPORTED: &[(&str, &str)] = &[
     ("status", "there is no server; use 'fixpoint history' for past runs"),
 ];
 
+const USAGE_OF_HELP: &str = "Try 'puppet help help help' for usage";
+
 /// What is known of a subcommand.
 pub(super) fn about(name: &str) -> Option<&'static About> {
     ABOUT.iter().find(|about| about.name == name)
@@ -199,14 +201,36 @@ pub(super) fn no_action(name: &str, action: Option<&str>) -> String {
     }
 }
 
+/// An action with more or fewer words than it takes.
+pub(super) fn wrong_number(name: &str, action: &str, takes: usize, given: usize) -> u8 {
+    let plural = if takes == 1 { "" } else { "s" };
+    fail(format_args!(
+        "puppet {name} {action} takes {takes} argument{plural}, but you gave {given}"
+    ));
+    fail(format_args!("Try 'puppet help {name} {action}' for usage"))
+}
+
+/// The version that the original gives a subcommand which has actions; its older ones have none.
+fn version_of(name: &str) -> Option<&'static str> {
+    match name {
+        "agent" | "apply" | "describe" | "filebucket" | "lookup" | "resource" | "ssl" => None,
+        "generate" => Some("0.1.0"),
+        "module" => Some("1.0.0"),
+        _ => Some("0.0.1"),
+    }
+}
+
 /// `puppet help [SUBCOMMAND [ACTION]]`; the exit code.
 pub(super) fn run(words: &[String]) -> u8 {
     let cannot = |name: &str, detail: &str| {
         fail(format_args!(
             "Could not load help for the face {name}.\nPlease check the error logs for more information.\n\nDetail: \"{detail}\""
         ));
-        fail("Try 'puppet help help help' for usage")
+        fail(USAGE_OF_HELP)
     };
+    if let Some(flag) = words.iter().find(|word| word.starts_with('-')) {
+        return fail(format_args!("Could not parse application options: invalid option: {flag}"));
+    }
     match words {
         [] => say(&overview()),
         [name] if name == "help" => say(
@@ -223,7 +247,18 @@ pub(super) fn run(words: &[String]) -> u8 {
                 None => say(&text(about, None)),
                 Some(action) => match about.actions.iter().find(|(known, ..)| known == action) {
                     Some(action) => say(&text(about, Some(action))),
-                    None => cannot(name, &format!("Unable to load action {action} from {name}")),
+                    None => match version_of(name) {
+                        Some(version) => {
+                            let face = format!("Puppet::Face[:{name}, {version}]");
+                            cannot(name, &format!("Unable to load action {action} from {face}"))
+                        }
+                        None => {
+                            fail(format_args!(
+                                "The legacy subcommand '{name}' does not support supplying an action"
+                            ));
+                            fail(USAGE_OF_HELP)
+                        }
+                    },
                 },
             }
         }
@@ -231,7 +266,7 @@ pub(super) fn run(words: &[String]) -> u8 {
             fail(
                 "The 'puppet help' command takes two (optional) arguments: a subcommand and an action",
             );
-            fail("Try 'puppet help help help' for usage")
+            fail(USAGE_OF_HELP)
         }
     }
 }

@@ -25,10 +25,9 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         ("install", [source]) => ended(modules.install(source)),
         ("upgrade", [source]) => ended(modules.upgrade(source)),
         ("uninstall", [name]) => ended(modules.uninstall(&name.replace('/', "-"))),
-        ("install" | "upgrade" | "uninstall", _) => fail(format_args!(
-            "puppet module {action} takes 1 argument, but you gave {}",
-            words.len()
-        )),
+        ("install" | "upgrade" | "uninstall", _) => {
+            help::wrong_number("module", action, 1, words.len())
+        }
         (known @ ("search" | "changes" | "build" | "generate"), _) => fail(format_args!(
             "'module {known}' is not supported: nothing is downloaded or published here; see `puppet help module`"
         )),

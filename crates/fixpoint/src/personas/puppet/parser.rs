@@ -1,5 +1,6 @@
 //! `puppet parser validate|dump`: what is wrong with manifests, or their trees.
 
+use std::io::IsTerminal;
 use std::path::Path;
 
 use fx_host::{Files, OsHost};
@@ -23,12 +24,23 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         complain(&format!("Error: 'parser' has no '{action}' action.  See `puppet help parser`."));
         return 1;
     }
-    let code = flags.get("e").map(str::to_owned);
+    let mut code = flags.get("e").map(|code| code.as_bytes().to_vec());
+    let mut files = files.to_vec();
+    if files.is_empty() && code.is_none() {
+        if std::io::stdin().is_terminal() {
+            files.push(default_manifest(&host, flags));
+        } else {
+            match crate::stdin::policy() {
+                Ok(text) => code = Some(text),
+                Err(error) => return super::ground::fail(error),
+            }
+        }
+    }
     let mut worst = 0;
     let files = files.iter().flat_map(|file| manifests(&host, file));
     let texts = files
         .map(|file| (file.clone(), host.read(Path::new(&file)).ok()))
-        .chain(code.map(|code| (String::new(), Some(code.into_bytes()))));
+        .chain(code.map(|code| (String::new(), Some(code))));
     for (name, text) in texts {
         let Some(text) = text else {
             complain(&format!(
@@ -66,6 +78,17 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         }
     }
     worst
+}
+
+/// The manifests of the environment, which are meant where nothing is named.
+fn default_manifest(host: &OsHost, flags: &Flags) -> String {
+    let settings = super::settings::Settings::read(host, flags, "main");
+    let manifest =
+        format!("{}/{}/manifests", settings.get("environmentpath"), settings.get("environment"));
+    super::say(&format!(
+        "Notice: No manifest specified. Validating the default manifest {manifest}"
+    ));
+    manifest
 }
 
 /// The file itself, or all manifests below a directory in the order of their paths.

@@ -1,6 +1,9 @@
-//! copy_from: local copies by comparison, with backups, purging and links.
+//! copy_from: copies by comparison, with backups, purging and links, from this machine or another.
 
+mod local;
+mod remote;
 mod server;
+mod source;
 mod tree;
 
 use std::rc::Rc;
@@ -12,12 +15,12 @@ use fx_cfengine::outcome::Outcome;
 use fx_cfengine::policy::Rval;
 use fx_cfengine::reason::reason;
 use fx_cfengine::regex;
-use fx_cfengine::text::{Str, canonify, from_path, path};
+use fx_cfengine::text::{Str, canonify, path};
 use fx_crypto::digest::Algorithm;
 use fx_engine::{Change, Level, Target};
 use fx_host::{Act, Kind, Meta, WriteOptions};
-use fx_resources::digest::same_content;
 use rustc_hash::FxHashMap;
+use source::Source;
 use tree::{remove_tree, tree};
 
 use crate::agent::Agent;
@@ -26,8 +29,18 @@ use crate::wording;
 
 use super::{as_promised, changed, create, failed, leaf, link, rename, select};
 
-/// Source inodes with several names, and where the first of them was copied to.
-type Linked = FxHashMap<(u64, u64), String>;
+/// A copy under way.
+pub(super) struct Copying {
+    from: Rc<dyn Source>,
+    /// Source inodes with several names, and where the first of them was copied to.
+    linked: FxHashMap<(u64, u64), String>,
+}
+
+impl Copying {
+    fn new(from: Rc<dyn Source>) -> Copying {
+        Copying { from, linked: FxHashMap::default() }
+    }
+}
 
 /// Verifies the copy a promise asks for.
 pub(super) fn schedule(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, file: &Str) -> Outcome {
@@ -41,30 +54,21 @@ pub(super) fn schedule(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, file: &Str) 
         );
         return result;
     };
-    match server::find(ctx, promise) {
-        server::Source::Local => {}
-        server::Source::Nobody => {
-            failed(ctx, promise, &mut result, &format!("No suitable server found for '{file}'"));
-            ctx.log_place(Level::Error, &promise.promise);
-            return result;
-        }
-        server::Source::Server(server) => {
-            let text = format!(
-                "Copying '{source}' from server '{server}' is not supported: only local copies are"
-            );
-            failed(ctx, promise, &mut result, &text);
-            return result;
-        }
-    }
-    let Ok(meta) = ctx.host().stat(&path(&source)) else {
+    let Some(from) = server::find(ctx, promise) else {
+        failed(ctx, promise, &mut result, &format!("No suitable server found for '{file}'"));
+        ctx.log_place(Level::Error, &promise.promise);
+        return result;
+    };
+    let server = from.server().to_owned();
+    let Some(meta) = from.stat(ctx, &source) else {
         if promise.bool("missing_ok").unwrap_or(false) {
             let text = format!(
-                "Can't stat file '{source}' on 'localhost' but promise is kept because of 'missing_ok' in files.copy_from promise"
+                "Can't stat file '{source}' on '{server}' but promise is kept because of 'missing_ok' in files.copy_from promise"
             );
             as_promised(ctx, promise, format_args!("{text}"));
         } else {
             let text =
-                format!("Can't stat file '{source}' on 'localhost' in files.copy_from promise");
+                format!("Can't stat file '{source}' on '{server}' in files.copy_from promise");
             failed(ctx, promise, &mut result, &text);
         }
         return result;
@@ -77,18 +81,19 @@ pub(super) fn schedule(ctx: &mut Agent<'_>, promise: &Rc<Expanded>, file: &Str) 
         }
         Some(false) => {}
     }
-    let mut linked = Linked::default();
+    let mut copying = Copying::new(from);
     if meta.is_dir() {
         let depth = super::recurse::depth(promise);
-        let outcome = tree(ctx, promise, &source, file, depth, meta.dev, &mut linked);
+        let outcome = tree(ctx, promise, &source, file, depth, meta.dev, &mut copying);
         result = result.merge(outcome);
         if promise.bool("check_root").unwrap_or(false)
             && let Ok(found) = ctx.host().stat(&path(file))
         {
-            result = result.merge(copied_attributes(ctx, promise, &source, file, &meta, &found));
+            result = result
+                .merge(copied_attributes(ctx, promise, &source, file, &meta, &found, &copying));
         }
     } else {
-        let outcome = verify(ctx, promise, &source, file, &mut linked);
+        let outcome = verify(ctx, promise, &source, file, &mut copying);
         result = result.merge(outcome);
     }
     result
@@ -101,7 +106,7 @@ pub(super) fn verify_copy(
     source: &str,
     file: &str,
 ) -> Outcome {
-    verify(ctx, promise, source, file, &mut Linked::default())
+    verify(ctx, promise, source, file, &mut Copying::new(Rc::new(local::Local)))
 }
 
 // A link is copied as a link unless another kind is asked for; `none` is no other kind.
@@ -118,14 +123,15 @@ fn verify(
     promise: &Rc<Expanded>,
     source: &str,
     file: &str,
-    linked: &mut Linked,
+    copying: &mut Copying,
 ) -> Outcome {
-    let Ok(meta) = ctx.host().lstat(&path(source)) else {
+    let from = Rc::clone(&copying.from);
+    let Some(meta) = from.lstat(ctx, source) else {
         let mut result = Outcome::Kept;
         failed(ctx, promise, &mut result, &format!("Can't stat '{source}' in verify copy"));
         return result;
     };
-    copy_file(ctx, promise, source, file, &meta, linked)
+    copy_file(ctx, promise, source, file, &meta, copying)
 }
 
 fn matches_list(promise: &Expanded, list: &str, name: &str) -> bool {
@@ -164,10 +170,12 @@ fn copy_file(
     source: &str,
     file: &str,
     meta: &Meta,
-    linked: &mut Linked,
+    copying: &mut Copying,
 ) -> Outcome {
     let mut result = Outcome::Kept;
-    if source == file {
+    let from = Rc::clone(&copying.from);
+    let server = from.server();
+    if source == file && from.is_local() {
         as_promised(
             ctx,
             promise,
@@ -192,7 +200,7 @@ fn copy_file(
             as_promised(ctx, promise, format_args!("{text}"));
             return result;
         }
-        return link_copy(ctx, promise, source, file, meta, linked);
+        return link_copy(ctx, promise, source, file, meta, copying);
     }
     let Ok(old) = make_way(ctx, promise, file, meta, &mut result) else { return result };
     if !size_allowed(promise, meta) {
@@ -202,7 +210,7 @@ fn copy_file(
         return result;
     }
     let Some(old) = old else {
-        return copy_new(ctx, promise, source, file, meta, linked, result);
+        return copy_new(ctx, promise, source, file, meta, copying, result);
     };
     let default = ctx.control.agent.get("defaultcopytype").and_then(Rval::as_scalar).cloned();
     let compare = promise.scalar("compare").cloned().or(default).unwrap_or_else(|| "none".into());
@@ -212,7 +220,7 @@ fn copy_file(
         return result;
     }
     let differs = promise.bool("force_update").unwrap_or(false)
-        || needs_copy(ctx, compare, source, file, meta, &old);
+        || needs_copy(ctx, &*from, compare, source, file, meta, &old);
     if promise.bool("type_check").unwrap_or(false) && old.kind != meta.kind {
         let text =
             format!("Promised file copy {file} exists but type mismatch with source '{source}'");
@@ -220,7 +228,7 @@ fn copy_file(
         return result;
     }
     if !(differs || meta.is_symlink()) {
-        result = result.merge(copied_attributes(ctx, promise, source, file, meta, &old));
+        result = result.merge(copied_attributes(ctx, promise, source, file, meta, &old, copying));
         if single_copy(ctx, file) {
             ctx.edits.single_copied.insert(file.into());
         }
@@ -228,20 +236,21 @@ fn copy_file(
         return result;
     }
     if meta.is_file() {
-        let should = format!("update file '{file}' from '{source}' on 'localhost'");
-        let copied = [change::copied(ctx.host(), source, file)];
+        let should = format!("update file '{file}' from '{source}' on '{server}'");
+        let copied = [from.change(ctx, source, file, meta)];
         if !ctx.may(promise, &mut result, &copied, &should) {
             return result;
         }
-        if copy_regular(ctx, promise, source, file, meta, &copied, linked, &mut result) {
+        if copy_regular(ctx, promise, source, file, meta, &copied, copying, &mut result) {
             if let Ok(found) = ctx.host().stat(&path(file)) {
                 changed(
                     ctx,
                     promise,
                     &mut result,
-                    &format!("Updated '{file}' from source '{source}' on 'localhost'"),
+                    &format!("Updated '{file}' from source '{source}' on '{server}'"),
                 );
-                result = result.merge(copied_attributes(ctx, promise, source, file, meta, &found));
+                result = result
+                    .merge(copied_attributes(ctx, promise, source, file, meta, &found, copying));
             }
             if single_copy(ctx, file) {
                 ctx.edits.single_copied.insert(file.into());
@@ -252,13 +261,13 @@ fn copy_file(
                 ctx,
                 promise,
                 &mut result,
-                &format!("Was not able to copy '{source}' on 'localhost' to '{file}'"),
+                &format!("Was not able to copy '{source}' on '{server}' to '{file}'"),
             );
         }
         return result;
     }
     if meta.is_symlink() {
-        result = result.merge(link_copy(ctx, promise, source, file, meta, linked));
+        result = result.merge(link_copy(ctx, promise, source, file, meta, copying));
     }
     result
 }
@@ -320,30 +329,33 @@ fn copy_new(
     source: &str,
     file: &str,
     meta: &Meta,
-    linked: &mut Linked,
+    copying: &mut Copying,
     mut result: Outcome,
 ) -> Outcome {
+    let from = Rc::clone(&copying.from);
+    let server = from.server();
     if meta.is_file() {
-        let copied = [change::copied(ctx.host(), source, file)];
+        let copied = [from.change(ctx, source, file, meta)];
         if !ctx.may(promise, &mut result, &copied, &format!("copy '{file}' to '{source}'")) {
             return result;
         }
-        if copy_regular(ctx, promise, source, file, meta, &copied, linked, &mut result) {
+        if copy_regular(ctx, promise, source, file, meta, &copied, copying, &mut result) {
             if let Ok(found) = ctx.host().stat(&path(file)) {
-                result = result.merge(copied_attributes(ctx, promise, source, file, meta, &found));
+                result = result
+                    .merge(copied_attributes(ctx, promise, source, file, meta, &found, copying));
             }
             changed(
                 ctx,
                 promise,
                 &mut result,
-                &format!("Updated file '{file}' from 'localhost:{source}'"),
+                &format!("Updated file '{file}' from '{server}:{source}'"),
             );
             if single_copy(ctx, file) {
                 ctx.edits.single_copied.insert(file.into());
             }
             auto_define(ctx, file);
         } else {
-            failed(ctx, promise, &mut result, &format!("Copy from 'localhost:{source}' failed"));
+            failed(ctx, promise, &mut result, &format!("Copy from '{server}:{source}' failed"));
         }
         return result;
     }
@@ -353,7 +365,9 @@ fn copy_new(
             let make = |act: &dyn Act| act.make_fifo(&path(file), meta.mode);
             ctx.change(promise, &mut result, &made, &wording::copy_fifo(file), make);
         }
-        Kind::Symlink => result = result.merge(link_copy(ctx, promise, source, file, meta, linked)),
+        Kind::Symlink => {
+            result = result.merge(link_copy(ctx, promise, source, file, meta, copying));
+        }
         _ => failed(
             ctx,
             promise,
@@ -366,6 +380,7 @@ fn copy_new(
 
 fn needs_copy(
     ctx: &Agent<'_>,
+    from: &dyn Source,
     compare: &str,
     source: &str,
     file: &str,
@@ -380,13 +395,13 @@ fn needs_copy(
             if meta.size != old.size {
                 return true;
             }
-            !same_content(ctx.host(), &path(source), &path(file)).unwrap_or(false)
+            from.differs(ctx, source, file)
         }
         "mtime" => old.mtime.secs < meta.mtime.secs,
         "atime" => {
             old.ctime.secs < meta.ctime.secs
                 || old.mtime.secs < meta.mtime.secs
-                || needs_copy(ctx, "binary", source, file, meta, old)
+                || needs_copy(ctx, from, "binary", source, file, meta, old)
         }
         _ => old.ctime.secs < meta.ctime.secs || old.mtime.secs < meta.mtime.secs,
     }
@@ -398,25 +413,22 @@ fn link_copy(
     source: &str,
     file: &str,
     meta: &Meta,
-    linked: &mut Linked,
+    copying: &mut Copying,
 ) -> Outcome {
     let base = source.rsplit('/').next().unwrap_or(source);
     let kind = link_kind(promise);
-    let mut target = if meta.is_symlink() {
-        ctx.host().read_link(&path(source)).map(|target| from_path(&target)).unwrap_or_default()
-    } else {
-        source.to_owned()
-    };
+    let from = Rc::clone(&copying.from);
+    let mut target =
+        if meta.is_symlink() { from.link_target(ctx, source) } else { source.to_owned() };
     if meta.is_symlink() && &*kind == "absolute" && !target.starts_with('/') {
         let dir = source.rfind('/').map_or("", |at| &source[..at]);
         target = format!("{dir}/{target}");
     }
     if matches_list(promise, "copylink_patterns", base) {
-        let real =
-            ctx.host().real_path(&path(source)).map(|real| from_path(&real)).unwrap_or(target);
-        return match ctx.host().stat(&path(&real)) {
-            Ok(found) => copy_file(ctx, promise, &real, file, &found, linked),
-            Err(_) => Outcome::Kept,
+        let real = from.real_path(ctx, source).unwrap_or(target);
+        return match from.stat(ctx, &real) {
+            Some(found) => copy_file(ctx, promise, &real, file, &found, copying),
+            None => Outcome::Kept,
         };
     }
     let outcome = match &*kind {
@@ -430,7 +442,7 @@ fn link_copy(
         return result;
     }
     match ctx.host().lstat(&path(file)) {
-        Ok(found) => copied_attributes(ctx, promise, source, file, meta, &found),
+        Ok(found) => copied_attributes(ctx, promise, source, file, meta, &found, copying),
         Err(error) => {
             let text = format!("Can't lstat '{file}'. (lstat: {})", reason(&error));
             failed(ctx, promise, &mut result, &text);
@@ -448,11 +460,11 @@ fn copy_regular(
     file: &str,
     meta: &Meta,
     copied: &[Change],
-    linked: &mut Linked,
+    copying: &mut Copying,
     result: &mut Outcome,
 ) -> bool {
     if meta.nlink > 1 {
-        match linked.get(&(meta.dev, meta.ino)).cloned() {
+        match copying.linked.get(&(meta.dev, meta.ino)).cloned() {
             Some(first) if first != file => {
                 if let Ok(found) = ctx.host().lstat(&path(file))
                     && remove(ctx, file, found.kind)
@@ -463,13 +475,14 @@ fn copy_regular(
                 return true;
             }
             _ => {
-                linked.insert((meta.dev, meta.ino), file.to_owned());
+                copying.linked.insert((meta.dev, meta.ino), file.to_owned());
             }
         }
     }
     let found = ctx.host().stat_opt(&path(file));
     let Ok(old) = super::seen(ctx, promise, found, result) else { return false };
-    if ctx.host().open(&path(source)).is_err() {
+    let from = Rc::clone(&copying.from);
+    if !from.is_readable(ctx, source) {
         let text = format!("Failed copying file '{source}' to '{file}.cfnew'");
         failed(ctx, promise, result, &text);
         return false;
@@ -484,12 +497,16 @@ fn copy_regular(
     let backup = promise.scalar("copy_backup").map_or("true", |word| word);
     let discard = matches!(backup, "false" | "no" | "off");
     let new = format!("{file}.cfnew");
-    let said = if preserve {
-        format!("Copied file '{source}' to '{new}' (permissions preserved)")
+    let said = from.copied_words(source, &new, (!preserve).then_some(mode));
+    // Over the network there is something to say only once the content is here.
+    if from.is_local() {
+        changed(ctx, promise, result, &said);
+    } else if let Err(why) = from.fetch(ctx, source, meta) {
+        failed(ctx, promise, result, &why);
+        return false;
     } else {
-        format!("Copied file '{source}' to '{new}' (mode '{mode:o}')")
-    };
-    changed(ctx, promise, result, &said);
+        changed(ctx, promise, result, &said);
+    }
     let mut saved = None;
     if let Some(old) = &old {
         if discard {
@@ -531,7 +548,7 @@ fn copy_regular(
         mtime: promise.bool("stealth").unwrap_or(false).then_some(meta.mtime),
     };
     let words = wording::install_copy(file);
-    let copy = |act: &dyn Act| act.copy_file(&path(source), &path(file), &options);
+    let copy = |act: &dyn Act| from.write(act, source, file, meta, &options);
     if ctx.change(promise, result, copied, &words, copy).is_none() {
         // Where the name was given up for the copy, the old thing has it again.
         if let Some(saved) = saved
@@ -591,6 +608,7 @@ fn copied_attributes(
     file: &str,
     source: &Meta,
     found: &Meta,
+    copying: &Copying,
 ) -> Outcome {
     let mut result = Outcome::Kept;
     if !promise.bool("preserve").unwrap_or(false) {
@@ -627,7 +645,10 @@ fn copied_attributes(
         comment: promise.comment.clone(),
     });
     leaf::attributes(ctx, &preserving, file, found, &mut result);
-    copy_xattrs(ctx, promise, from, file, &mut result);
+    // What a server says of a file does not include them.
+    if copying.from.is_local() {
+        copy_xattrs(ctx, promise, from, file, &mut result);
+    }
     result
 }
 

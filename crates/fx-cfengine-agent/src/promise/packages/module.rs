@@ -526,11 +526,12 @@ fn means(ctx: &Agent<'_>, name: &str, script: &str, interpreter: Option<&str>) -
         ctx.error(&error.to_string());
         return None;
     }
-    if let Some(program) = &absent
-        && no_script.is_none()
-    {
+    if let Some(program) = &absent {
+        // A script that is not there is taken for the masterfiles' own, whose body names the
+        // interpreter.
         let is_own = |(known, pieces): &&(&str, &[&str])| {
-            *known == name && pieces.iter().all(|piece| content.contains(piece))
+            *known == name
+                && (no_script.is_some() || pieces.iter().all(|piece| content.contains(piece)))
         };
         if let Some(tools) =
             OWN_MODULES.iter().find(is_own).and_then(|(name, _)| Tools::of_module(name))

@@ -16,7 +16,7 @@ use crate::wording;
 
 use super::super::consider::{considered, is_plain};
 use super::super::{as_promised, changed, create, failed, recurse, select};
-use super::{Linked, copied_attributes, verify};
+use super::{Copying, copied_attributes, verify};
 
 pub(super) fn tree(
     ctx: &mut Agent<'_>,
@@ -25,7 +25,7 @@ pub(super) fn tree(
     to: &str,
     depth: i64,
     device: u64,
-    linked: &mut Linked,
+    copying: &mut Copying,
 ) -> Outcome {
     let mut result = Outcome::Kept;
     if depth <= 0 {
@@ -55,30 +55,30 @@ pub(super) fn tree(
             return result;
         }
     }
-    let Ok(entries) = ctx.host().list(&path(from)) else {
+    let source = Rc::clone(&copying.from);
+    let Some(names_there) = source.list(ctx, promise, from, to) else {
         let text = format!("Can't open directory '{from}' for copying");
         return result.merge(ctx.settle(Level::Error, Outcome::Interrupted, promise, &text));
     };
     let travel = promise.bool("traverse_links").unwrap_or(false);
     let collapse = promise.bool("collapse_destination_dir").unwrap_or(false);
     let mut names: Vec<String> = Vec::new();
-    for entry in entries {
-        let name = from_path(std::path::Path::new(&entry.name));
-        let source = format!("{from}/{name}");
-        let found =
-            if travel { ctx.host().stat(&path(&source)) } else { ctx.host().lstat(&path(&source)) };
-        let plain = found.as_ref().is_ok_and(|meta| meta.is_file() || meta.is_symlink());
+    for name in names_there {
+        let below = format!("{from}/{name}");
+        let found = if travel { source.stat(ctx, &below) } else { source.lstat(ctx, &below) };
+        let source = below;
+        let plain = found.as_ref().is_some_and(|meta| meta.is_file() || meta.is_symlink());
         if !considered(ctx, from, &name, plain) {
             continue;
         }
         names.push(name.clone());
-        let Ok(meta) = found else { continue };
+        let Some(meta) = found else { continue };
         let target = if collapse && meta.is_dir() { to.to_owned() } else { format!("{to}/{name}") };
         if promise.bool("xdev").unwrap_or(false) && meta.is_dir() && meta.dev != device {
             continue;
         }
         if !meta.is_dir() {
-            result = result.merge(verify(ctx, promise, &source, &target, linked));
+            result = result.merge(verify(ctx, promise, &source, &target, copying));
             continue;
         }
         if travel {
@@ -93,7 +93,7 @@ pub(super) fn tree(
                 let words = wording::copy_directory(&target);
                 let made = [change::created(&target, Kind::Directory)];
                 if !ctx.may(promise, &mut result, &made, &words.should) {
-                    plan_copies(ctx, promise, &source, &target, depth - 1, &mut result);
+                    plan_copies(ctx, promise, &source, &target, depth - 1, copying, &mut result);
                     continue;
                 }
                 if let Err(failure) = ctx.make(&made, |act| act.make_dir(&path(&target), 0o700)) {
@@ -105,10 +105,10 @@ pub(super) fn tree(
                 changed(ctx, promise, &mut result, &words.done);
             }
             if let Ok(found) = ctx.host().stat(&path(&target)) {
-                copied_attributes(ctx, promise, &source, &target, &meta, &found);
+                copied_attributes(ctx, promise, &source, &target, &meta, &found, copying);
             }
         }
-        let outcome = tree(ctx, promise, &source, &target, depth - 1, device, linked);
+        let outcome = tree(ctx, promise, &source, &target, depth - 1, device, copying);
         result = result.merge(outcome);
     }
     if promise.bool("purge").unwrap_or(false) {
@@ -124,6 +124,7 @@ fn plan_copies(
     from: &str,
     to: &str,
     depth: i64,
+    copying: &Copying,
     result: &mut Outcome,
 ) {
     if depth <= 0 {
@@ -131,10 +132,10 @@ fn plan_copies(
         failed(ctx, promise, result, &text);
         return;
     }
-    for entry in ctx.host().list(&path(from)).unwrap_or_default() {
-        let name = from_path(std::path::Path::new(&entry.name));
+    let there = Rc::clone(&copying.from);
+    for name in there.list(ctx, promise, from, to).unwrap_or_default() {
         let (source, target) = (format!("{from}/{name}"), format!("{to}/{name}"));
-        let Ok(meta) = ctx.host().lstat(&path(&source)) else { continue };
+        let Some(meta) = there.lstat(ctx, &source) else { continue };
         if !considered(ctx, from, &name, meta.is_file() || meta.is_symlink()) {
             continue;
         }
@@ -142,7 +143,7 @@ fn plan_copies(
             if !recurse::skipped(promise, &source, &name) {
                 let made = [change::created(&target, Kind::Directory)];
                 ctx.may(promise, result, &made, &wording::copy_directory(&target).should);
-                plan_copies(ctx, promise, &source, &target, depth - 1, result);
+                plan_copies(ctx, promise, &source, &target, depth - 1, copying, result);
             }
             continue;
         }
@@ -155,7 +156,7 @@ fn plan_copies(
             }
             Kind::Fifo => (change::created(&target, meta.kind), format!("create FIFO '{target}'")),
             _ => (
-                change::copied(ctx.host(), &source, &target),
+                there.change(ctx, &source, &target, &meta),
                 format!("copy '{target}' to '{source}'"),
             ),
         };

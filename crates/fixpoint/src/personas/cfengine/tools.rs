@@ -1,10 +1,70 @@
-//! The tools of CFEngine that are not here yet. They answer `--version` and `--help`, refuse what
-//! the original does not know in its words, and the rest in one sentence.
+//! The command lines of CFEngine's tools around the agent: a table of their flags, what all of them
+//! answer the same way, and their log.
+
+use std::io::Write;
+
+use fx_engine::Level;
 
 use crate::persona::Invocation;
 
 use super::options::{self, Flag, Takes};
 use super::{called_as, complain, say, words};
+
+/// A command line that was read.
+pub(super) struct Call {
+    flags: Vec<(String, Option<String>)>,
+    /// Words that are no flags.
+    pub(super) rest: Vec<String>,
+    pub(super) log: Log,
+}
+
+impl Call {
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.flags.iter().any(|(known, _)| known == name)
+    }
+
+    /// The value of a flag that was given last.
+    pub(super) fn value(&self, name: &str) -> Option<&str> {
+        let last = self.flags.iter().rev().find(|(known, _)| known == name);
+        last.and_then(|(_, value)| value.as_deref())
+    }
+
+    /// All values of a flag, and the parts of each that commas separate.
+    pub(super) fn list(&self, name: &str) -> Vec<String> {
+        let values = self.flags.iter().filter(|(known, _)| known == name);
+        let values = values.filter_map(|(_, value)| value.as_deref());
+        let parts = values.flat_map(|value| value.split(','));
+        parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+/// Lines of a tool's log, up to a level.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Log(pub(super) Level);
+
+impl Log {
+    pub(super) fn line(self, level: Level, text: &str) {
+        if level <= self.0 {
+            let word = match level {
+                Level::Error => "error",
+                Level::Warning => "warning",
+                Level::Notice => "notice",
+                Level::Info => "info",
+                Level::Verbose => "verbose",
+                _ => "debug",
+            };
+            let _closed = writeln!(std::io::stdout(), "{word:>8}: {text}");
+        }
+    }
+
+    pub(super) fn error(self, text: &str) {
+        self.line(Level::Error, text);
+    }
+
+    pub(super) fn notice(self, text: &str) {
+        self.line(Level::Notice, text);
+    }
+}
 
 /// How a tool refuses a flag that it does not know.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,14 +188,20 @@ impl Tool {
     }
 }
 
-/// Answers for a tool that is not here.
-pub(crate) fn absent(invocation: &Invocation) -> u8 {
+/// Reads the command line of a tool. `Err` is an exit code, all having been said.
+pub(super) fn read(invocation: &Invocation) -> Result<Call, u8> {
     let args = words(invocation);
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == invocation.name) else {
         complain(&format!("   error: {} is not supported", invocation.name));
-        return 1;
+        return Err(1);
     };
-    let parsed = match options::parse(&tool.flags(), &args) {
+    let flags = tool.flags();
+    let parsed = if tool.commands.is_empty() {
+        options::parse(&flags, &args)
+    } else {
+        options::parse_leading(&flags, &args)
+    };
+    let parsed = match parsed {
         Ok(parsed) => parsed,
         Err(message) => {
             let unknown = args.iter().find(|arg| arg.starts_with('-')).cloned().unwrap_or_default();
@@ -146,25 +212,33 @@ pub(crate) fn absent(invocation: &Invocation) -> u8 {
                     print(&text);
                 }
             }
-            return 1;
+            return Err(1);
         }
     };
-    if parsed.flags.iter().any(|(name, _)| name == "version") {
+    let call = Call { log: Log(level(&parsed)), flags: parsed.flags, rest: parsed.rest };
+    if call.has("version") {
         say(crate::version::version(invocation.name));
-        return 0;
+        return Err(0);
     }
-    if parsed.flags.iter().any(|(name, _)| name == "help") {
+    if call.has("help") {
         say(&tool.usage());
-        return 0;
+        return Err(0);
     }
-    match parsed.rest.first() {
-        Some(command) if !tool.commands.is_empty() && !tool.commands.contains(&&**command) => {
-            let command = command.to_ascii_uppercase();
-            say(&format!("   error: '{command}' is not a valid {} command", tool.name));
-        }
-        _ => complain(&format!("   error: {} is not supported", invocation.name)),
+    Ok(call)
+}
+
+fn level(parsed: &options::Parsed) -> Level {
+    let mut level = Level::Notice;
+    for (name, value) in &parsed.flags {
+        level = match (name.as_str(), value.as_deref()) {
+            ("inform", _) => Level::Info,
+            ("verbose", _) => Level::Verbose,
+            ("debug", _) => Level::Debug,
+            ("log-level", Some(word)) => super::flags::level(word).unwrap_or(level),
+            _ => level,
+        };
     }
-    1
+    level
 }
 
 #[cfg(test)]

@@ -1,0 +1,1 @@
+require 'logger'; class Logger; class Syslog < Logger; end; end

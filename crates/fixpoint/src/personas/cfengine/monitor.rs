@@ -1,0 +1,7 @@
+//! What cf-monitord is made of: slots, samples of the machine, averages, promised measurements.
+
+pub(super) mod averages;
+pub(super) mod measure;
+pub(super) mod ports;
+pub(super) mod sample;
+pub(super) mod slots;

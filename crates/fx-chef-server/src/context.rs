@@ -1,0 +1,142 @@
+//! What an answer works with: the store within one transaction, who asks, and for which
+//! organization.
+
+use fx_fleet::{Documents, Stopped};
+use serde_json::{Map, Value};
+
+use crate::message::{Reply, Request};
+use crate::server::Server;
+
+/// A reply, or the reply that ends the transaction.
+pub(crate) type Answer<T = Reply> = Result<T, Stopped<Reply>>;
+
+/// Ends the transaction with an error in its usual form.
+pub(crate) fn fail<T>(status: u16, text: impl Into<String>) -> Answer<T> {
+    Err(Stopped::Caller(Reply::error(status, text)))
+}
+
+/// Ends the transaction with an error as a bare text.
+pub(crate) fn fail_plain<T>(status: u16, text: impl Into<String>) -> Answer<T> {
+    Err(Stopped::Caller(Reply::plain_error(status, text)))
+}
+
+/// Whose key signed the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Actor {
+    pub(crate) is_client: bool,
+    pub(crate) name: String,
+    /// Under which rights name him.
+    pub(crate) id: String,
+    pub(crate) is_validator: bool,
+    pub(crate) is_superuser: bool,
+    /// Name of the key.
+    pub(crate) key: String,
+}
+
+/// The scope of what belongs to no organization.
+pub(crate) const GLOBAL: &str = "";
+
+pub(crate) struct Context<'a, 'b> {
+    pub(crate) server: &'a Server,
+    pub(crate) docs: &'a mut Documents<'b>,
+    pub(crate) request: &'a Request,
+    /// Version of the API that the request asks for.
+    pub(crate) version: u8,
+    /// The organization of the path; empty where it names none.
+    pub(crate) org: String,
+    pub(crate) actor: Actor,
+}
+
+impl Context<'_, '_> {
+    /// The start of URLs, with the organization.
+    pub(crate) fn base(&self) -> String {
+        let host = self.request.field("host").unwrap_or("localhost");
+        let scheme = self.request.field("x-forwarded-proto").unwrap_or(self.server.scheme());
+        match self.org.as_str() {
+            GLOBAL => format!("{scheme}://{host}"),
+            org => format!("{scheme}://{host}/organizations/{org}"),
+        }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.base())
+    }
+
+    /// A URL of something in a collection.
+    pub(crate) fn url_of(&self, collection: &str, name: &str) -> String {
+        self.url(&format!("{collection}/{}", encoded(name)))
+    }
+
+    pub(crate) fn get(&mut self, scope: &str, kind: &str, name: &str) -> Answer<Option<Value>> {
+        let found = self.docs.get(scope, kind, name)?;
+        Ok(found.map(|bytes| serde_json::from_slice(&bytes).unwrap_or(Value::Null)))
+    }
+
+    pub(crate) fn put(&mut self, scope: &str, kind: &str, name: &str, value: &Value) -> Answer<()> {
+        Ok(self.docs.put(scope, kind, name, value.to_string().as_bytes())?)
+    }
+
+    /// Of the organization.
+    pub(crate) fn own(&mut self, kind: &str, name: &str) -> Answer<Option<Value>> {
+        let org = self.org.clone();
+        self.get(&org, kind, name)
+    }
+
+    pub(crate) fn has_own(&mut self, kind: &str, name: &str) -> Answer<bool> {
+        Ok(self.docs.has(&self.org, kind, name)?)
+    }
+
+    pub(crate) fn put_own(&mut self, kind: &str, name: &str, value: &Value) -> Answer<()> {
+        let org = self.org.clone();
+        self.put(&org, kind, name, value)
+    }
+
+    pub(crate) fn remove_own(&mut self, kind: &str, name: &str) -> Answer<bool> {
+        Ok(self.docs.remove(&self.org, kind, name)?)
+    }
+
+    pub(crate) fn own_names(&mut self, kind: &str) -> Answer<Vec<String>> {
+        Ok(self.docs.names(&self.org, kind)?)
+    }
+
+    pub(crate) fn all_own(&mut self, kind: &str) -> Answer<Vec<(String, Value)>> {
+        let all = self.docs.all(&self.org, kind)?;
+        let read = |(name, bytes): (String, Vec<u8>)| {
+            (name, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+        };
+        Ok(all.into_iter().map(read).collect())
+    }
+
+    /// Names and URLs of a collection.
+    pub(crate) fn listed(&mut self, kind: &str, collection: &str) -> Answer {
+        let names = self.own_names(kind)?;
+        let rows = names.into_iter().map(|name| {
+            let url = self.url_of(collection, &name);
+            (name, Value::String(url))
+        });
+        Ok(Reply::ok(&Value::Object(rows.collect())))
+    }
+
+    /// The object that the body holds.
+    pub(crate) fn body(&self) -> Answer<Map<String, Value>> {
+        body_of(self.request)
+    }
+}
+
+pub(crate) fn body_of(request: &Request) -> Answer<Map<String, Value>> {
+    match serde_json::from_slice(&request.body) {
+        Ok(Value::Object(body)) => Ok(body),
+        Ok(_) => fail(400, "Incorrect JSON type for request body"),
+        Err(_) => fail(400, "invalid JSON"),
+    }
+}
+
+/// A name within a URL.
+pub(crate) fn encoded(name: &str) -> String {
+    fx_wire::puppet::percent_encoded(name).replace("%3A", ":")
+}
+
+/// The text of a value.
+pub(crate) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}

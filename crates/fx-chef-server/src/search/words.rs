@@ -1,0 +1,102 @@
+//! Documents as the words that a search looks for: `key__=__value`.
+
+use serde_json::{Map, Value};
+
+use super::{in_run_list, name_of};
+
+/// Between a key and its value.
+pub(super) const IS: &str = "__=__";
+
+/// The words of a document, in the order of its values: those of one value follow each other.
+pub(super) struct Words(Vec<Vec<String>>);
+
+impl Words {
+    pub(super) fn any(&self, fits: impl Fn(&str) -> bool) -> bool {
+        self.0.iter().flatten().any(|word| fits(word))
+    }
+
+    /// Whether words follow each other within one value.
+    pub(super) fn has_phrase(&self, phrase: &[&str]) -> bool {
+        self.0.iter().any(|words| words.windows(phrase.len().max(1)).any(|some| some == phrase))
+    }
+
+    fn add(&mut self, key: &str, value: &str) {
+        let text = format!("{key}{IS}{value}");
+        self.0.push(text.split_whitespace().map(str::to_owned).collect());
+    }
+}
+
+/// Words of a document.
+pub(super) fn of(document: &Value) -> Words {
+    let mut words = Words(Vec::new());
+    if let Value::Object(all) = document {
+        for (key, value) in all {
+            expand(&mut words, &mut vec![key], value);
+        }
+    }
+    words
+}
+
+/// Words of an item of a data bag.
+pub(super) fn of_item(item: &Value, bag: &str) -> Words {
+    let mut words = of(item);
+    words.add("data_bag", bag);
+    words.add("chef_type", "data_bag_item");
+    words
+}
+
+/// A value under its whole path and under its last key; keys are values of what holds them.
+fn expand<'a>(words: &mut Words, path: &mut Vec<&'a str>, value: &'a Value) {
+    match value {
+        Value::Object(all) => {
+            for (key, value) in all {
+                add(words, path, key);
+                path.push(key);
+                expand(words, path, value);
+                path.pop();
+            }
+        }
+        Value::Array(all) => all.iter().for_each(|value| expand(words, path, value)),
+        Value::String(text) => add(words, path, text),
+        Value::Null => add(words, path, ""),
+        other => add(words, path, &other.to_string()),
+    }
+}
+
+fn add(words: &mut Words, path: &[&str], text: &str) {
+    words.add(&path.join("_"), text);
+    if let [_, .., last] = path {
+        words.add(last, text);
+    }
+}
+
+/// A node's attributes as one, with what it is beside them.
+pub(super) fn merged(node: &Value) -> Value {
+    let mut all = Map::new();
+    for level in ["default", "normal", "override", "automatic"] {
+        if let Some(Value::Object(attributes)) = node.get(level) {
+            merge(&mut all, attributes);
+        }
+    }
+    all.insert("name".into(), name_of(node).into());
+    for key in ["chef_environment", "run_list", "chef_type", "policy_name", "policy_group"] {
+        if let Some(value) = node.get(key) {
+            all.insert(key.into(), value.clone());
+        }
+    }
+    let list = node.get("run_list").unwrap_or(&Value::Null);
+    all.insert("role".into(), Value::Array(in_run_list(list, "role")));
+    all.insert("recipe".into(), Value::Array(in_run_list(list, "recipe")));
+    Value::Object(all)
+}
+
+fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
+    for (key, value) in from {
+        match (into.get_mut(key), value) {
+            (Some(Value::Object(old)), Value::Object(new)) => merge(old, new),
+            _ => {
+                into.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}

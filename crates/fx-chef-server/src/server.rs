@@ -1,0 +1,263 @@
+//! From a request to its reply: version, route, signature, and the answer in one transaction.
+
+use std::sync::Arc;
+
+use fx_fleet::{Documents, Fleet, Stopped};
+use serde_json::json;
+
+use crate::authenticate::{self, Signed};
+use crate::context::{Actor, Answer, Context, GLOBAL};
+use crate::message::{Reply, Request};
+use crate::routes::{self, Access, Found};
+use crate::search::Indexes;
+use crate::versions;
+
+/// Fills a buffer with bytes that nobody can guess.
+pub type Fill = Arc<dyn Fn(&mut [u8]) + Send + Sync>;
+
+/// What a server is made of.
+#[derive(Clone)]
+pub struct Parts {
+    pub fleet: Fleet,
+    /// Seconds since 1970.
+    pub clock: Arc<dyn Fn() -> u64 + Send + Sync>,
+    pub random: Fill,
+    /// `https`, or `http` behind something that speaks TLS for us.
+    pub scheme: &'static str,
+    /// The public key of programs that sign for users, who name themselves as the source.
+    pub web_key: Option<String>,
+    /// Receives a line for whoever looks after the server.
+    pub log: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Private keys of what a first start made.
+pub struct NewKeys {
+    pub validator: String,
+    /// Nothing where the user was there already.
+    pub admin: Option<String>,
+}
+
+/// Name of the user who may do everything.
+pub(crate) const SUPERUSER: &str = "pivotal";
+
+/// The API over one store.
+pub struct Server {
+    pub(crate) parts: Parts,
+    pub(crate) indexes: Indexes,
+    /// Signs the URLs of files, the same on every server over the store.
+    file_key: Vec<u8>,
+}
+
+impl Server {
+    /// The API over a store.
+    pub fn new(parts: Parts) -> Result<Server, String> {
+        let mut fresh = vec![0; 32];
+        (parts.random)(&mut fresh);
+        let kept = parts.fleet.change_documents::<_, Reply>(|docs| {
+            if let Some(key) = docs.get(GLOBAL, "secret", "files")? {
+                return Ok(key);
+            }
+            docs.put(GLOBAL, "secret", "files", &fresh)?;
+            Ok(fresh.clone())
+        });
+        let file_key = kept.map_err(said)?;
+        Ok(Server { parts, indexes: Indexes::default(), file_key })
+    }
+
+    pub(crate) fn file_key(&self) -> &[u8] {
+        &self.file_key
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        (self.parts.clock)()
+    }
+
+    pub(crate) fn scheme(&self) -> &'static str {
+        self.parts.scheme
+    }
+
+    pub(crate) fn random_hex(&self, bytes: usize) -> String {
+        let mut buffer = vec![0; bytes];
+        (self.parts.random)(&mut buffer);
+        buffer.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Makes the superuser where there is none, with this public key.
+    pub fn ensure_superuser(&self, public_key: &str) -> Result<(), String> {
+        self.change(|context| context.ensure_superuser(public_key))
+    }
+
+    /// Makes an organization with its validator, and an administrator of it, where the
+    /// organization is missing; their private keys.
+    pub fn ensure_organization(&self, name: &str, admin: &str) -> Result<Option<NewKeys>, String> {
+        self.change(|context| {
+            let Some(validator) = context.ensure_organization(name)? else { return Ok(None) };
+            let admin = context.ensure_admin(admin)?;
+            Ok(Some(NewKeys { validator, admin }))
+        })
+    }
+
+    /// Changes the store without a request.
+    fn change<T>(
+        &self,
+        mut work: impl FnMut(&mut Context<'_, '_>) -> Answer<T>,
+    ) -> Result<T, String> {
+        let request = Request {
+            method: String::new(),
+            path: String::new(),
+            query: fx_wire::puppet::Pairs::default(),
+            fields: Vec::new(),
+            body: Vec::new(),
+        };
+        let changed = self.parts.fleet.change_documents(|docs| {
+            let mut context = self.context(docs, &request, GLOBAL, nobody());
+            work(&mut context)
+        });
+        changed.map_err(said)
+    }
+
+    /// The answer to a request.
+    pub fn answer(&self, request: &Request) -> Reply {
+        let asked = match versions::asked(request) {
+            Ok(asked) => asked,
+            Err(reply) => return reply,
+        };
+        let reply = match self.route(request, asked) {
+            Ok(reply) | Err(Stopped::Caller(reply)) => reply,
+            Err(Stopped::Store(error)) => {
+                (self.parts.log)(&error.to_string());
+                Reply::error(500, "internal service error")
+            }
+        };
+        versions::marked(reply, asked)
+    }
+
+    fn route(&self, request: &Request, version: u8) -> Answer {
+        let found = match routes::find(request) {
+            Ok(found) => found,
+            Err(reply) => return Ok(reply),
+        };
+        if found.access == Access::Signed && !accepts_json(request) {
+            return Ok(Reply::error(406, "Not Acceptable"));
+        }
+        if request.body.len() > found.most {
+            return Ok(Reply::plain_error(
+                413,
+                format!("JSON must be no more than {} bytes.", found.most),
+            ));
+        }
+        let actor = match found.access {
+            Access::Open => nobody(),
+            Access::Signed => self.actor(request, &found, version)?,
+        };
+        let work = |docs: &mut Documents<'_>| {
+            let mut context = self.context(docs, request, &found.org, actor.clone());
+            context.version = version;
+            (found.handler)(&mut context, &found.parts)
+        };
+        if matches!(request.method.as_str(), "GET" | "HEAD") || found.only_reads {
+            return self.parts.fleet.read_documents(work);
+        }
+        let changed = self.parts.fleet.change_documents(work);
+        self.indexes.forget(&found.org);
+        changed
+    }
+
+    fn actor(&self, request: &Request, found: &Found, version: u8) -> Answer<Actor> {
+        let signed = Signed::read(request, self.now())?;
+        self.parts.fleet.read_documents(|docs| {
+            let mut context = self.context(docs, request, &found.org, nobody());
+            context.version = version;
+            if !found.org.is_empty() && context.get(GLOBAL, "organization", &found.org)?.is_none() {
+                let text = format!("organization '{}' does not exist.", found.org);
+                return Err(Stopped::Caller(Reply::error(404, text)));
+            }
+            authenticate::actor(&mut context, &signed)
+        })
+    }
+
+    fn context<'a, 'b>(
+        &'a self,
+        docs: &'a mut Documents<'b>,
+        request: &'a Request,
+        org: &str,
+        actor: Actor,
+    ) -> Context<'a, 'b> {
+        Context { server: self, docs, request, version: 0, org: org.to_owned(), actor }
+    }
+}
+
+/// Whether the client takes JSON.
+fn accepts_json(request: &Request) -> bool {
+    let Some(accept) = request.field("accept") else { return true };
+    accept.split(',').any(|one| {
+        let kind = one.split(';').next().unwrap_or_default().trim();
+        matches!(kind, "*/*" | "application/*" | "application/json")
+    })
+}
+
+/// Why a transaction was given up.
+fn said(stopped: Stopped<Reply>) -> String {
+    match stopped {
+        Stopped::Store(error) => error.to_string(),
+        Stopped::Caller(reply) => String::from_utf8_lossy(&reply.body).into_owned(),
+    }
+}
+
+/// Who has not signed.
+fn nobody() -> Actor {
+    Actor {
+        is_client: false,
+        name: String::new(),
+        id: String::new(),
+        is_validator: false,
+        is_superuser: false,
+        key: String::new(),
+    }
+}
+
+/// `GET /_status`
+pub(crate) fn status(_: &mut Context<'_, '_>, _: &[String]) -> Answer {
+    Ok(Reply::ok(&json!({
+        "status": "pong",
+        "upstreams": {"chef_sql": "pong", "oc_chef_authz": "pong"},
+        "keygen": {},
+        "indexing": {},
+    })))
+}
+
+/// `GET /server_api_version`
+pub(crate) fn api_version(_: &mut Context<'_, '_>, _: &[String]) -> Answer {
+    Ok(Reply::ok(&json!({"min_api_version": versions::MIN, "max_api_version": versions::MAX})))
+}
+
+/// `GET /version`
+pub(crate) fn version(_: &mut Context<'_, '_>, _: &[String]) -> Answer {
+    let text = format!("fixpoint {}\n", env!("CARGO_PKG_VERSION"));
+    Ok(Reply::bytes("text/plain", text.into_bytes()))
+}
+
+/// `GET /license`: nothing is limited.
+pub(crate) fn license(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
+    let mut nodes = 0;
+    for org in context.docs.names(GLOBAL, "organization")? {
+        nodes += context.docs.names(&org, "node")?.len();
+    }
+    Ok(Reply::ok(&json!({
+        "limit_exceeded": false,
+        "node_license": 999_999,
+        "node_count": nodes,
+        "upgrade_url": "",
+    })))
+}
+
+/// What is not there on purpose, so that clients go on without it.
+pub(crate) fn absent(_: &mut Context<'_, '_>, _: &[String]) -> Answer {
+    Ok(Reply::error(404, "not found"))
+}
+
+/// Audit mode is no more.
+pub(crate) fn gone(_: &mut Context<'_, '_>, _: &[String]) -> Answer {
+    let text = "Server does not support the controls endpoint: audit mode was removed";
+    Ok(Reply::plain_error(410, text))
+}

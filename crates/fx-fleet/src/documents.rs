@@ -1,0 +1,135 @@
+//! Documents by scope, kind and name: what a server keeps as it was sent.
+
+use crate::Fleet;
+use crate::engine::{Error, Result, Sql};
+
+/// Documents within one transaction.
+pub struct Documents<'a>(&'a mut dyn Sql);
+
+/// A transaction that was given up, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped<E> {
+    /// The caller's reason. Nothing was stored.
+    Caller(E),
+    Store(Error),
+}
+
+impl<E> From<Error> for Stopped<E> {
+    fn from(error: Error) -> Stopped<E> {
+        Stopped::Store(error)
+    }
+}
+
+impl Documents<'_> {
+    pub fn get(&mut self, scope: &str, kind: &str, name: &str) -> Result<Option<Vec<u8>>> {
+        let row = self.0.row(
+            "SELECT body FROM document WHERE scope = $1 AND kind = $2 AND name = $3",
+            &[scope.into(), kind.into(), name.into()],
+        )?;
+        row.map(|mut row| row.bytes()).transpose()
+    }
+
+    pub fn has(&mut self, scope: &str, kind: &str, name: &str) -> Result<bool> {
+        let row = self.0.row(
+            "SELECT 1 FROM document WHERE scope = $1 AND kind = $2 AND name = $3",
+            &[scope.into(), kind.into(), name.into()],
+        )?;
+        Ok(row.is_some())
+    }
+
+    pub fn put(&mut self, scope: &str, kind: &str, name: &str, body: &[u8]) -> Result<()> {
+        self.0.run(
+            "INSERT INTO document (scope, kind, name, body) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (scope, kind, name) DO UPDATE SET body = excluded.body",
+            &[scope.into(), kind.into(), name.into(), body.into()],
+        )?;
+        Ok(())
+    }
+
+    /// Whether there was one.
+    pub fn remove(&mut self, scope: &str, kind: &str, name: &str) -> Result<bool> {
+        let removed = self.0.run(
+            "DELETE FROM document WHERE scope = $1 AND kind = $2 AND name = $3",
+            &[scope.into(), kind.into(), name.into()],
+        )?;
+        Ok(removed > 0)
+    }
+
+    /// Removes all that a scope holds.
+    pub fn remove_scope(&mut self, scope: &str) -> Result<()> {
+        self.0.run("DELETE FROM document WHERE scope = $1", &[scope.into()])?;
+        Ok(())
+    }
+
+    /// Sorted by their bytes.
+    pub fn names(&mut self, scope: &str, kind: &str) -> Result<Vec<String>> {
+        let rows = self.0.rows(
+            "SELECT name FROM document WHERE scope = $1 AND kind = $2",
+            &[scope.into(), kind.into()],
+        )?;
+        let names = rows.into_iter().map(|mut row| row.text()).collect::<Result<Vec<String>>>();
+        names.map(sorted)
+    }
+
+    /// Names and documents of a kind, sorted by name.
+    pub fn all(&mut self, scope: &str, kind: &str) -> Result<Vec<(String, Vec<u8>)>> {
+        let rows = self.0.rows(
+            "SELECT name, body FROM document WHERE scope = $1 AND kind = $2",
+            &[scope.into(), kind.into()],
+        )?;
+        let all = rows.into_iter().map(|mut row| Ok((row.text()?, row.bytes()?)));
+        all.collect::<Result<Vec<(String, Vec<u8>)>>>().map(sorted)
+    }
+}
+
+/// Engines order text by rules of their own.
+fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
+    all.sort_unstable();
+    all
+}
+
+impl Fleet {
+    /// Changes documents: all of it, or nothing where the work stops. It may be done more than
+    /// once, where others got in its way.
+    pub fn change_documents<T, E>(
+        &self,
+        mut work: impl FnMut(&mut Documents<'_>) -> std::result::Result<T, Stopped<E>>,
+    ) -> std::result::Result<T, Stopped<E>> {
+        let mut reason = None;
+        let done = self.write(|sql| {
+            work(&mut Documents(sql)).map_err(|stopped| match stopped {
+                Stopped::Store(error) => error,
+                Stopped::Caller(own) => {
+                    reason = Some(own);
+                    Error::Caller(String::new())
+                }
+            })
+        });
+        done.map_err(|error| given_up(error, reason))
+    }
+
+    /// Reads documents of one state of the store.
+    pub fn read_documents<T, E>(
+        &self,
+        mut work: impl FnMut(&mut Documents<'_>) -> std::result::Result<T, Stopped<E>>,
+    ) -> std::result::Result<T, Stopped<E>> {
+        let mut reason = None;
+        let done = self.read(|sql| {
+            work(&mut Documents(sql)).map_err(|stopped| match stopped {
+                Stopped::Store(error) => error,
+                Stopped::Caller(own) => {
+                    reason = Some(own);
+                    Error::Caller(String::new())
+                }
+            })
+        });
+        done.map_err(|error| given_up(error, reason))
+    }
+}
+
+fn given_up<E>(error: Error, reason: Option<E>) -> Stopped<E> {
+    match (error, reason) {
+        (Error::Caller(_), Some(reason)) => Stopped::Caller(reason),
+        (error, _) => Stopped::Store(error),
+    }
+}

@@ -1,0 +1,202 @@
+//! Chef's clients: connections, with or without TLS, in front of [`fx_chef_server::Server`].
+
+use std::convert::Infallible;
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use fx_chef_server::{Reply, Request, Server};
+use fx_wire::puppet::Pairs;
+use http_body_util::Full;
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
+
+use crate::connections::Connections;
+use crate::serve::{Limits, ORDINARY_BODY, ServeError, read_body};
+use crate::tls::Tls;
+
+/// The most bytes of any body; documents have a smaller limit of their own.
+const LARGEST: usize = 256 << 20;
+
+struct Face {
+    server: Arc<Server>,
+    limits: Limits,
+    large: Semaphore,
+    log: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+/// Serves until the flag is set, and then until the requests under way are answered.
+pub fn serve_chef(
+    listener: TcpListener,
+    server: Arc<Server>,
+    tls: Option<&Tls>,
+    limits: Limits,
+    log: Arc<dyn Fn(&str) + Send + Sync>,
+    stop: Arc<AtomicBool>,
+) -> Result<(), ServeError> {
+    let acceptor = match tls {
+        Some(tls) => Some(TlsAcceptor::from(Arc::new(tls.config()?))),
+        None => None,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(limits.answering.max(2))
+        .enable_all()
+        .build()?;
+    listener.set_nonblocking(true)?;
+    let large = Semaphore::new(limits.large_bodies);
+    let face = Arc::new(Face { server, limits, large, log });
+    let ended = runtime.block_on(accept(listener, acceptor, face, stop));
+    runtime.shutdown_timeout(Duration::from_secs(5));
+    ended
+}
+
+async fn accept(
+    listener: TcpListener,
+    acceptor: Option<TlsAcceptor>,
+    face: Arc<Face>,
+    stop: Arc<AtomicBool>,
+) -> Result<(), ServeError> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let connections = Connections::default();
+    let (ending, _) = tokio::sync::watch::channel(false);
+    while !stop.load(Ordering::Relaxed) {
+        // The flag is set by a signal, which ends no wait.
+        let Ok(accepted) = timeout(Duration::from_millis(200), listener.accept()).await else {
+            continue;
+        };
+        let Ok((stream, peer)) = accepted else {
+            // Too many files are open: connections must end before more can begin.
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            continue;
+        };
+        let limits = &face.limits;
+        let counted = connections.count(peer.ip(), limits.connections, limits.connections_of_peer);
+        let Some(counted) = counted else { continue };
+        let (acceptor, face) = (acceptor.clone(), Arc::clone(&face));
+        let ending = ending.subscribe();
+        tokio::spawn(async move {
+            let _counted = counted;
+            let _ = stream.set_nodelay(true);
+            let patience = face.limits.patience;
+            match acceptor {
+                None => connection(stream, face, ending).await,
+                Some(acceptor) => {
+                    if let Ok(Ok(stream)) = timeout(patience, acceptor.accept(stream)).await {
+                        connection(stream, face, ending).await;
+                    }
+                }
+            }
+        });
+    }
+    drop(listener);
+    let _ = ending.send(true);
+    for _ in 0..100 {
+        if connections.all() == 0 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
+}
+
+async fn connection(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    face: Arc<Face>,
+    mut ending: tokio::sync::watch::Receiver<bool>,
+) {
+    let patience = face.limits.patience;
+    let service = service_fn(move |request| {
+        let face = Arc::clone(&face);
+        async move { Ok::<_, Infallible>(answer(face, request).await) }
+    });
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience)
+        .max_buf_size(64 << 10)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        // A connection that ends badly is the client's affair.
+        _ = connection.as_mut() => {}
+        _ = ending.changed() => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+async fn answer(face: Arc<Face>, request: hyper::Request<Incoming>) -> Response<Full<Bytes>> {
+    let (parts, body) = request.into_parts();
+    let is_head = parts.method == hyper::Method::HEAD;
+    let line = format!("{} {}", parts.method, parts.uri.path());
+    let reply = reply(&face, &parts, body).await;
+    (face.log)(&format!("\"{line}\" {} {}", reply.status, reply.body.len()));
+    response(reply, is_head)
+}
+
+async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Incoming) -> Reply {
+    let refused = |status: u16, text: &str| {
+        let body = format!("{{\"error\":[\"{text}\"]}}").into_bytes();
+        let fields = vec![("connection", "close".to_owned())];
+        Reply { status, content_type: "application/json", fields, body }
+    };
+    let declared = body.size_hint().upper();
+    if declared.is_some_and(|size| size > LARGEST as u64) {
+        return refused(413, "the body is too large");
+    }
+    let patience = face.limits.body_patience;
+    let _turn = if declared.is_none_or(|size| size > ORDINARY_BODY) {
+        match timeout(patience, face.large.acquire()).await {
+            Ok(Ok(turn)) => Some(turn),
+            _ => return refused(503, "too much is under way"),
+        }
+    } else {
+        None
+    };
+    let body = match timeout(patience, read_body(body, LARGEST)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(wrong)) => return refused(wrong.status, "the body cannot be read"),
+        Err(_) => return refused(408, "the body took too long"),
+    };
+    let Some(query) = Pairs::parse(parts.uri.query().unwrap_or_default()) else {
+        return refused(400, "the query is not well formed");
+    };
+    let fields = parts.headers.iter().map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    let request = Request {
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path().to_owned(),
+        query,
+        fields: fields.collect(),
+        body,
+    };
+    let server = Arc::clone(&face.server);
+    let made = tokio::task::spawn_blocking(move || server.answer(&request)).await;
+    // A defect of ours ends this answer and nothing else.
+    made.unwrap_or_else(|_| refused(500, "internal service error"))
+}
+
+fn response(reply: Reply, is_head: bool) -> Response<Full<Bytes>> {
+    let body = if is_head { Bytes::new() } else { Bytes::from(reply.body) };
+    let mut response = Response::new(Full::new(body));
+    *response.status_mut() =
+        StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(reply.content_type));
+    for (name, value) in reply.fields {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}

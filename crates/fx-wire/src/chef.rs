@@ -1,0 +1,5 @@
+//! Chef's messages over HTTP: signed requests.
+
+mod signing;
+
+pub use signing::{Bad, Described, Protocol, Signable, sign, verify};
