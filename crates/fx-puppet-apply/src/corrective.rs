@@ -66,10 +66,11 @@ fn is_property(resource: &Resource, name: &str) -> bool {
         "source_permissions",
         "max_files",
     ];
-    let is_file = &*resource.low == "file";
-    !OF_ALL.contains(&name)
-        && !(is_file && OF_FILES.contains(&name))
-        && !(&*resource.low == "exec" && name != "returns")
+    match &*resource.low {
+        "exec" => name == "returns",
+        "file" => !OF_ALL.contains(&name) && !OF_FILES.contains(&name),
+        _ => !OF_ALL.contains(&name),
+    }
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -226,7 +227,7 @@ impl Store {
 fn content_of(host: &dyn Look, resource: &Resource) -> Option<Vec<String>> {
     let path = text(resource, "path").unwrap_or_else(|| resource.title.to_string());
     let path = Path::new(&path);
-    host.lstat(path).ok().filter(|meta| meta.is_file())?;
+    host.lstat(path).ok().filter(fx_host::Meta::is_file)?;
     let digest = digest::hex_of_file(Algorithm::Sha256, host, path).ok()?;
     Some(vec![format!("{{sha256}}{digest}")])
 }
