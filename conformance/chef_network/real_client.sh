@@ -56,7 +56,7 @@ knife() { ruby "$sources/chef/knife/bin/knife" "$@" -c knife.rb; }
 client() { ruby "$sources/chef/chef-bin/bin/chef-client" -c client.rb --no-fork --no-color -r 'role[web]' -E prod; }
 expect() { grep -q -- "$2" <<<"$1" || { echo "FAILED: no '$2' in:" >&2; echo "$1" >&2; exit 1; }; }
 knife upload /cookbooks /roles /environments /data_bags >/dev/null
-expect "$(knife cookbook list)" "web .*1.0.0"
+expect "$(knife cookbook list)" "^web:* *1.0.0"
 expect "$(client)" "2/2 resources updated\|1/2 resources updated"
 expect "$(cat made)" "^/bin/zsh red prod true$"
 expect "$(client)" "0/2 resources updated"
