@@ -167,7 +167,7 @@ fn requests_that_are_not_signed_as_they_should_are_refused() {
     };
     let refusals: &[(&dyn Fn(&mut Request), u16, &str)] = &[
         (&|one| one.path.push_str("/x"), 401, "Invalid signature for user or client 'web1'"),
-        (&|one| one.method = "POST".into(), 400, "invalid JSON"),
+        (&|one| one.method = "POST".into(), 401, "Invalid signature"),
         (&|one| one.body = b"{}".to_vec(), 401, "Invalid signature"),
         (&set("x-ops-userid", "web9"), 401, "Failed to authenticate as 'web9'"),
         (&set("x-ops-userid", "admin"), 401, "Invalid signature"),

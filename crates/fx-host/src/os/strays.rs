@@ -88,14 +88,11 @@ pub(super) struct Adopted {
 }
 
 impl Adopted {
-    // What is in our own group never left the group of a command: somebody else here
-    // started it.
     fn ours(&self) -> Vec<i32> {
         let awaited = awaited();
         let known = |pid: &i32| awaited.contains(pid) || self.before.contains(pid);
         let ours = group_of("self");
-        let left = |pid: &i32| group_of(&pid.to_string()).is_some_and(|group| Some(group) != ours);
-        children().into_iter().filter(|pid| !known(pid) && left(pid)).collect()
+        children().into_iter().filter(|pid| !known(pid) && has_left(*pid, ours)).collect()
     }
 
     /// Ends all of them with their own children.
@@ -118,9 +115,18 @@ impl Adopted {
 /// they look alive to whoever ended them.
 pub(super) fn reap() {
     let awaited = awaited();
+    let ours = group_of("self");
     for pid in children_of("self").into_iter().filter(|pid| !awaited.contains(pid)) {
-        let _alive = wait(pid);
+        if has_left(pid, ours) {
+            let _alive = wait(pid);
+        }
     }
+}
+
+/// Whether a process is in another group than ours. What is in our own never left the group of a
+/// command: somebody else here started it, and waits for it.
+fn has_left(pid: i32, ours: Option<i32>) -> bool {
+    group_of(&pid.to_string()).is_some_and(|group| Some(group) != ours)
 }
 
 fn end_tree(top: i32) {
