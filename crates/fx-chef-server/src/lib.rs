@@ -1,8 +1,8 @@
 //! Chef's server: the API that clients, knife and policy tools use, as a function from a request to
 //! a reply over a store.
 //!
-//! Knows no socket. A request is authenticated once ([`authenticate`]), asks one table for its
-//! rights ([`rights`]), and changes the store in one transaction or not at all.
+//! Knows no socket. A request is authenticated once (`authenticate.rs`), asks one table for its
+//! rights (`rights.rs`), and changes the store in one transaction or not at all.
 
 #![forbid(unsafe_code)]
 

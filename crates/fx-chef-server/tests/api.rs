@@ -165,7 +165,8 @@ fn requests_that_are_not_signed_as_they_should_are_refused() {
             }
         }
     };
-    let refusals: &[(&dyn Fn(&mut Request), u16, &str)] = &[
+    type Refusal<'a> = (&'a dyn Fn(&mut Request), u16, &'a str);
+    let refusals: &[Refusal<'_>] = &[
         (&|one| one.path.push_str("/x"), 401, "Invalid signature for user or client 'web1'"),
         (&|one| one.method = "POST".into(), 401, "Invalid signature"),
         (&|one| one.body = b"{}".to_vec(), 401, "Invalid signature"),
