@@ -1,5 +1,5 @@
 #!/bin/bash
-# The same story told to a real agent and to this program's: first run, tampering, a rehearsal, a repair, a changed manifest,
+# The same steps for a real agent and for ours: first run, tampering, a rehearsal, a repair, a changed manifest,
 # tampering and a changed manifest at once. The lines about changes must be the same, with `(corrective)` where the real
 # agent has it. On loopback, in a scratch directory.
 #

@@ -151,13 +151,13 @@ fn a_package_is_really_installed_in_the_copy_and_only_the_command_is_named() {
     let dir = tempfile::tempdir().unwrap();
     let before = state();
     for (name, policy, culprit) in POLICIES {
-        let (code, told) = run(dir.path(), name, policy, &["try", "--net"]);
-        assert_eq!(code, Some(3), "{name}: {told}");
+        let (code, printed) = run(dir.path(), name, policy, &["try", "--net"]);
+        assert_eq!(code, Some(3), "{name}: {printed}");
         for expected in ["added      /usr/bin/hello", "package added hello ", "user added fxuser "]
         {
-            assert!(told.contains(expected), "{name}: no '{expected}' in {told}");
+            assert!(printed.contains(expected), "{name}: no '{expected}' in {printed}");
         }
-        let again: Vec<&str> = told.lines().filter(|line| line.contains("again: ")).collect();
+        let again: Vec<&str> = printed.lines().filter(|line| line.contains("again: ")).collect();
         assert!(again.len() == 1 && again[0].contains(culprit), "{name}: {again:?}");
     }
     assert!(state() == before, "the machine was touched");
@@ -172,17 +172,17 @@ fn a_plan_with_a_network_knows_what_a_package_brings() {
     let dir = tempfile::tempdir().unwrap();
     let before = state();
     for (name, policy) in PLANNED {
-        let line = |told: &str| {
-            let line = told.lines().find(|line| line.contains("/copyright]"));
-            line.unwrap_or_else(|| panic!("{name}: {told}")).to_owned()
+        let line = |printed: &str| {
+            let line = printed.lines().find(|line| line.contains("/copyright]"));
+            line.unwrap_or_else(|| panic!("{name}: {printed}")).to_owned()
         };
-        let (code, told) = run(dir.path(), name, policy, &["plan"]);
-        assert_eq!(code, Some(2), "{name}: {told}");
-        assert!(line(&told).contains("unknown after "), "{name}: {told}");
-        let (code, told) = run(dir.path(), name, policy, &["plan", "--net"]);
-        assert_eq!(code, Some(2), "{name}: {told}");
-        assert!(!line(&told).contains("unknown"), "{name}: {told}");
-        assert!(told.contains("\n    -"), "{name}: the old content is in the diff: {told}");
+        let (code, printed) = run(dir.path(), name, policy, &["plan"]);
+        assert_eq!(code, Some(2), "{name}: {printed}");
+        assert!(line(&printed).contains("unknown after "), "{name}: {printed}");
+        let (code, printed) = run(dir.path(), name, policy, &["plan", "--net"]);
+        assert_eq!(code, Some(2), "{name}: {printed}");
+        assert!(!line(&printed).contains("unknown"), "{name}: {printed}");
+        assert!(printed.contains("\n    -"), "{name}: the old content is in the diff: {printed}");
     }
     assert!(state() == before, "the machine was touched");
 }
@@ -197,25 +197,29 @@ fn a_plan_of_package_file_and_service_is_right_with_and_without_a_network() {
     let before = state();
     for (name, policy) in SERVED {
         for verb in [&["plan"][..], &["plan", "--net"]] {
-            let (code, told) = run(dir.path(), name, policy, verb);
-            assert_eq!(code, Some(2), "{name} {verb:?}: {told}");
-            assert!(!told.contains("failed"), "{name} {verb:?}: {told}");
+            let (code, printed) = run(dir.path(), name, policy, verb);
+            assert_eq!(code, Some(2), "{name} {verb:?}: {printed}");
+            assert!(!printed.contains("failed"), "{name} {verb:?}: {printed}");
             let lines: Vec<&str> =
-                told.lines().filter(|line| line.starts_with("would-repair")).collect();
+                printed.lines().filter(|line| line.starts_with("would-repair")).collect();
             let at = |piece: &str| {
                 let found = lines.iter().position(|line| line.contains(piece));
-                found.unwrap_or_else(|| panic!("{name} {verb:?}: no {piece} in {told}"))
+                found.unwrap_or_else(|| panic!("{name} {verb:?}: no {piece} in {printed}"))
             };
             let (package, file, service) = (at("[chrony] "), at("/chrony.conf]"), lines.len() - 1);
-            assert!(package < file && file < service, "{name} {verb:?}: {told}");
+            assert!(package < file && file < service, "{name} {verb:?}: {printed}");
             let net = verb.len() > 1;
             let unknown = "unknown after ";
-            assert_eq!(lines[package].contains("what it does is unknown"), !net, "{name}: {told}");
-            assert_eq!(lines[file].contains(unknown), !net, "{name}: {told}");
+            assert_eq!(
+                lines[package].contains("what it does is unknown"),
+                !net,
+                "{name}: {printed}"
+            );
+            assert_eq!(lines[file].contains(unknown), !net, "{name}: {printed}");
             let after_package =
                 lines[service].contains(unknown) && lines[service].contains("package");
-            assert_eq!(after_package, !net, "{name}: {told}");
-            assert_eq!(told.contains("\n    -# Welcome"), net, "{name}: {told}");
+            assert_eq!(after_package, !net, "{name}: {printed}");
+            assert_eq!(printed.contains("\n    -# Welcome"), net, "{name}: {printed}");
         }
     }
     assert!(state() == before, "the machine was touched");

@@ -31,8 +31,8 @@ fn check(line: &str, code: i32, stream: Stream, expected: &str) {
         .unwrap();
     let [stdout, stderr] =
         [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
-    let told = format!("{line}\n{stdout}{stderr}");
-    assert_eq!(output.status.code(), Some(code), "{told}");
+    let printed = format!("{line}\n{stdout}{stderr}");
+    assert_eq!(output.status.code(), Some(code), "{printed}");
     let text = if stream == Output { &stdout } else { &stderr };
     let (start, end) = expected.split_once('*').unwrap_or((expected, ""));
     let is_it = |line: &str| {
@@ -42,7 +42,7 @@ fn check(line: &str, code: i32, stream: Stream, expected: &str) {
             line == expected
         }
     };
-    assert!(text.lines().any(is_it), "no '{expected}' on {stream:?}: {told}");
+    assert!(text.lines().any(is_it), "no '{expected}' on {stream:?}: {printed}");
 }
 
 /// Tools of CFEngine, which use getopt(3).

@@ -16,7 +16,7 @@ use fx_wire::cfengine::{Direction, PrivateKey, PublicKey, VERSION, self_signed};
 
 use crate::agent::Agent;
 
-/// The release that peers are told: what it speaks.
+/// The release whose protocol we speak, as it is sent to peers.
 const RELEASE: &str = "3.21.0";
 
 /// Which server to reach, and how.

@@ -358,12 +358,12 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     for file in body["all_files"].as_array().cloned().into_iter().flatten() {
         let checksum = text(&file, "checksum");
         if !files::is_there(context, checksum)? {
-            let told = if old.is_some() {
+            let text = if old.is_some() {
                 format!("Manifest has checksum {checksum} but it hasn't yet been uploaded")
             } else {
                 "Manifest has a checksum that hasn't been uploaded.".to_owned()
             };
-            return fail(400, told);
+            return fail(400, text);
         }
     }
     let record = Value::Object(body);

@@ -96,15 +96,7 @@ impl Fleet {
         mut work: impl FnMut(&mut Documents<'_>) -> std::result::Result<T, Stopped<E>>,
     ) -> std::result::Result<T, Stopped<E>> {
         let mut reason = None;
-        let done = self.write(|sql| {
-            work(&mut Documents(sql)).map_err(|stopped| match stopped {
-                Stopped::Store(error) => error,
-                Stopped::Caller(own) => {
-                    reason = Some(own);
-                    Error::Caller(String::new())
-                }
-            })
-        });
+        let done = self.write(|sql| noted(work(&mut Documents(sql)), &mut reason));
         done.map_err(|error| given_up(error, reason))
     }
 
@@ -114,17 +106,20 @@ impl Fleet {
         mut work: impl FnMut(&mut Documents<'_>) -> std::result::Result<T, Stopped<E>>,
     ) -> std::result::Result<T, Stopped<E>> {
         let mut reason = None;
-        let done = self.read(|sql| {
-            work(&mut Documents(sql)).map_err(|stopped| match stopped {
-                Stopped::Store(error) => error,
-                Stopped::Caller(own) => {
-                    reason = Some(own);
-                    Error::Caller(String::new())
-                }
-            })
-        });
+        let done = self.read(|sql| noted(work(&mut Documents(sql)), &mut reason));
         done.map_err(|error| given_up(error, reason))
     }
+}
+
+/// Keeps the caller's reason aside, and ends the transaction for it.
+fn noted<T, E>(done: std::result::Result<T, Stopped<E>>, reason: &mut Option<E>) -> Result<T> {
+    done.map_err(|stopped| match stopped {
+        Stopped::Store(error) => error,
+        Stopped::Caller(own) => {
+            *reason = Some(own);
+            Error::Caller(String::new())
+        }
+    })
 }
 
 fn given_up<E>(error: Error, reason: Option<E>) -> Stopped<E> {

@@ -430,8 +430,8 @@ fn book_name(host: &OsHost, book: &Path) -> Option<String> {
     let read = |name: &str| host.read_limited(&book.join(name), fx_host::limits::DATA).ok();
     let of_ruby = || read("metadata.rb").and_then(|text| named(&String::from_utf8_lossy(&text)));
     let of_json = || {
-        let told: J = serde_json::from_slice(&read("metadata.json")?).ok()?;
-        told["name"].as_str().map(str::to_owned)
+        let metadata: J = serde_json::from_slice(&read("metadata.json")?).ok()?;
+        metadata["name"].as_str().map(str::to_owned)
     };
     let of_directory = || book.file_name().map(|name| name.to_string_lossy().into_owned());
     of_ruby().or_else(of_json).or_else(of_directory)

@@ -11,7 +11,7 @@ use crate::value::Value;
 
 /// Lines with their depth.
 #[derive(Default)]
-struct Told {
+struct Explanation {
     text: String,
     depth: usize,
     /// Whether options of a merge are reported.
@@ -28,7 +28,7 @@ enum Layer {
     Absent(String),
 }
 
-impl Told {
+impl Explanation {
     /// A value that was found, or what stands for it.
     fn value(&self, value: &Value) -> String {
         if self.is_secret {
@@ -116,49 +116,51 @@ impl Evaluator {
         let root: Rc<str> = interpolated(&parts[0]).into();
         let module = root.split_once("::").map(|(module, _)| module.to_owned());
         let module = module.as_deref();
-        let mut told = Told::default();
-        told.line("Searching for \"lookup_options\"");
-        told.depth = 1;
+        let mut explained = Explanation::default();
+        explained.line("Searching for \"lookup_options\"");
+        explained.depth = 1;
         for layer in self.explained_layers(module)? {
             self.explain_layer(
                 &layer,
                 &"lookup_options".into(),
                 &Strategy::Hash,
                 query,
-                &mut told,
+                &mut explained,
             )?;
         }
-        told.depth = 0;
+        explained.depth = 0;
         let options = self.options_for(&root, module, query)?;
         let given = options.as_ref().and_then(|options| options.get(&Value::from("merge")));
         let strategy = match (merge, given) {
             (Some(merge), _) => merge.clone(),
             (None, Some(value)) => {
-                told.line("Using merge options from \"lookup_options\" hash");
+                explained.line("Using merge options from \"lookup_options\" hash");
                 Strategy::read(value).map_err(Flow::bare)?
             }
             (None, None) => Strategy::First,
         };
         // Options are reported where the caller set them.
-        told.options = merge.is_some();
+        explained.options = merge.is_some();
         let wanted = options.as_ref().and_then(|options| options.get(&Value::from("convert_to")));
-        told.is_secret = wanted.is_some_and(|wanted| self.makes_a_secret(wanted));
-        let found = self.explain_search(&root, module, &strategy, query, &mut told)?;
-        told.depth = 0;
+        explained.is_secret = wanted.is_some_and(|wanted| self.makes_a_secret(wanted));
+        let found = self.explain_search(&root, module, &strategy, query, &mut explained)?;
+        explained.depth = 0;
         match (found, wanted) {
             (None, _) => {
-                told.line(&format!("Function lookup() did not find a value for the name '{key}'"));
+                explained
+                    .line(&format!("Function lookup() did not find a value for the name '{key}'"));
             }
             (Some(_), Some(wanted)) => {
                 let arguments = match wanted {
                     Value::Array(_) => interpolated(wanted),
                     other => format!("[{}]", interpolated(other)),
                 };
-                told.line(&format!("Applying convert_to lookup_option with arguments {arguments}"));
+                explained
+                    .line(&format!("Applying convert_to lookup_option with arguments {arguments}"));
             }
             _ => {}
         }
-        Ok(told.text)
+        Ok(explained.text)
     }
 
     fn makes_a_secret(&self, wanted: &Value) -> bool {
@@ -176,12 +178,12 @@ impl Evaluator {
         query: &mut Query<'_>,
     ) -> Evaluated<String> {
         let module = key.and_then(|key| key.split_once("::")).map(|(module, _)| module);
-        let mut told = Told::default();
+        let mut explained = Explanation::default();
         let strategy = Strategy::Hash;
         let layers = self.explained_layers(module)?;
         let merges = layers.len() > 1;
         if merges {
-            told.strategy(&strategy);
+            explained.strategy(&strategy);
         }
         let mut found = Vec::new();
         for layer in layers {
@@ -190,11 +192,11 @@ impl Evaluator {
                 &"lookup_options".into(),
                 &strategy,
                 query,
-                &mut told,
+                &mut explained,
             )?);
         }
-        self.explain_merge(found, &strategy, merges, &mut told)?;
-        Ok(told.text)
+        self.explain_merge(found, &strategy, merges, &mut explained)?;
+        Ok(explained.text)
     }
 
     /// The search through all layers for a key whose options are known.
@@ -204,32 +206,32 @@ impl Evaluator {
         module: Option<&str>,
         strategy: &Strategy,
         query: &mut Query<'_>,
-        told: &mut Told,
+        explained: &mut Explanation,
     ) -> Evaluated<Option<Value>> {
-        let depth = told.depth;
-        told.line(&format!("Searching for \"{root}\""));
-        told.depth += 1;
+        let depth = explained.depth;
+        explained.line(&format!("Searching for \"{root}\""));
+        explained.depth += 1;
         let layers = self.explained_layers(module)?;
         let merges = *strategy != Strategy::First && layers.len() > 1;
         if merges {
-            told.strategy(strategy);
+            explained.strategy(strategy);
         }
         let mut found = Vec::new();
         for layer in layers {
-            found.extend(self.explain_layer(&layer, root, strategy, query, told)?);
+            found.extend(self.explain_layer(&layer, root, strategy, query, explained)?);
             if *strategy == Strategy::First && !found.is_empty() {
                 break;
             }
         }
         if found.is_empty() {
-            told.depth = depth;
+            explained.depth = depth;
             return Ok(None);
         }
         let merged = strategy.merge(found).map_err(Flow::bare)?;
         if merges {
-            told.line(&format!("Merged result: {}", told.value(&merged)));
+            explained.line(&format!("Merged result: {}", explained.value(&merged)));
         }
-        told.depth = depth;
+        explained.depth = depth;
         Ok(Some(merged))
     }
 
@@ -258,43 +260,45 @@ impl Evaluator {
         root: &Rc<str>,
         strategy: &Strategy,
         query: &mut Query<'_>,
-        told: &mut Told,
+        explained: &mut Explanation,
     ) -> Evaluated<Option<Value>> {
         let (name, config) = match layer {
             Layer::Provider(name, config) => (name, config),
             Layer::Absent(why) => {
-                told.line(why);
+                explained.line(why);
                 return Ok(None);
             }
         };
-        let depth = told.depth;
-        told.line(&format!("{name} Data Provider (hiera configuration version 5)"));
-        told.depth += 1;
+        let depth = explained.depth;
+        explained.line(&format!("{name} Data Provider (hiera configuration version 5)"));
+        explained.depth += 1;
         let Some(config) = config else {
-            told.line(&format!("No such key: \"{root}\""));
-            told.depth = depth;
+            explained.line(&format!("No such key: \"{root}\""));
+            explained.depth = depth;
             return Ok(None);
         };
         let file = config.root.join("hiera.yaml");
         if self.run.look().stat(&file).is_ok() {
-            told.line(&format!("Using configuration \"{}\"", file.display()));
+            explained.line(&format!("Using configuration \"{}\"", file.display()));
         }
         if config.hierarchy.is_empty() {
-            told.line(&format!("No such key: \"{root}\""));
+            explained.line(&format!("No such key: \"{root}\""));
         }
         let merges = *strategy != Strategy::First && config.hierarchy.len() > 1;
         if merges {
-            told.strategy(strategy);
+            explained.strategy(strategy);
         }
         let mut found = Vec::new();
         for (number, entry) in config.hierarchy.iter().enumerate() {
-            found.extend(self.explain_entry(config, number, entry, root, strategy, query, told)?);
+            found.extend(
+                self.explain_entry(config, number, entry, root, strategy, query, explained)?,
+            );
             if *strategy == Strategy::First && !found.is_empty() {
                 break;
             }
         }
-        let value = self.explain_merge(found, strategy, merges, told)?;
-        told.depth = depth;
+        let value = self.explain_merge(found, strategy, merges, explained)?;
+        explained.depth = depth;
         Ok(value)
     }
 
@@ -303,14 +307,14 @@ impl Evaluator {
         found: Vec<Value>,
         strategy: &Strategy,
         merges: bool,
-        told: &mut Told,
+        explained: &mut Explanation,
     ) -> Evaluated<Option<Value>> {
         if found.is_empty() {
             return Ok(None);
         }
         let value = strategy.merge(found).map_err(Flow::bare)?;
         if merges {
-            told.line(&format!("Merged result: {}", told.value(&value)));
+            explained.line(&format!("Merged result: {}", explained.value(&value)));
         }
         Ok(Some(value))
     }
@@ -324,11 +328,11 @@ impl Evaluator {
         root: &Rc<str>,
         strategy: &Strategy,
         query: &mut Query<'_>,
-        told: &mut Told,
+        explained: &mut Explanation,
     ) -> Evaluated<Option<Value>> {
-        let depth = told.depth;
-        told.line(&format!("Hierarchy entry \"{}\"", entry.name));
-        told.depth += 1;
+        let depth = explained.depth;
+        explained.line(&format!("Hierarchy entry \"{}\"", entry.name));
+        explained.depth += 1;
         if !matches!(
             entry.function.as_str(),
             "yaml_data" | "json_data" | "hocon_data" | "eyaml_lookup_key"
@@ -336,19 +340,19 @@ impl Evaluator {
             let mut found = Vec::new();
             self.search_entry(config, number, entry, root, strategy, query, &mut found)?;
             let value = found.into_iter().next();
-            self.explain_value(root, value.as_ref(), told);
-            told.depth = depth;
+            self.explain_value(root, value.as_ref(), explained);
+            explained.depth = depth;
             return Ok(value);
         }
         let places = self.paths_of(config, number, entry, query)?;
         let merges = *strategy != Strategy::First && places.len() > 1;
         if merges {
-            told.strategy(strategy);
+            explained.strategy(strategy);
         }
         let mut found = Vec::new();
         for (at, place) in places.iter().enumerate() {
-            told.line(&format!("Path \"{}\"", place.path.display()));
-            told.depth += 1;
+            explained.line(&format!("Path \"{}\"", place.path.display()));
+            explained.depth += 1;
             let datadir = config.root.join(&entry.datadir);
             let original = match (entry.paths.get(at), &entry.mapped) {
                 (Some(path), _) => Some(path.clone()),
@@ -360,35 +364,40 @@ impl Evaluator {
                     .map(|pattern| datadir.join(pattern).to_string_lossy().into_owned()),
             };
             if let Some(original) = original {
-                told.line(&format!("Original path: \"{original}\""));
+                explained.line(&format!("Original path: \"{original}\""));
             }
             match self.data_file(&place.path, &entry.function)? {
-                None => told.line("Path not found"),
+                None => explained.line("Path not found"),
                 Some(data) => {
                     let raw = data.get(&Value::String(Rc::clone(root)));
                     let value = match raw {
                         Some(raw) => {
-                            self.explain_interpolation(raw, query, told)?;
+                            self.explain_interpolation(raw, query, explained)?;
                             Some(self.interpolate_data(raw, query)?)
                         }
                         None => None,
                     };
-                    self.explain_value(root, value.as_ref(), told);
+                    self.explain_value(root, value.as_ref(), explained);
                     found.extend(value);
                 }
             }
-            told.depth -= 1;
+            explained.depth -= 1;
             if *strategy == Strategy::First && !found.is_empty() {
                 break;
             }
         }
-        let value = self.explain_merge(found, strategy, merges, told)?;
-        told.depth = depth;
+        let value = self.explain_merge(found, strategy, merges, explained)?;
+        explained.depth = depth;
         Ok(value)
     }
 
     /// A lookup inside a value.
-    fn explain_inner(&self, key: &str, query: &mut Query<'_>, told: &mut Told) -> Evaluated<()> {
+    fn explain_inner(
+        &self,
+        key: &str,
+        query: &mut Query<'_>,
+        explained: &mut Explanation,
+    ) -> Evaluated<()> {
         if query.stack.len() > 20 {
             return Ok(());
         }
@@ -402,17 +411,17 @@ impl Evaluator {
             None => Strategy::First,
         };
         query.stack.push(Rc::clone(&root));
-        let told_all = self.explain_search(&root, module.as_deref(), &strategy, query, told);
+        let told_all = self.explain_search(&root, module.as_deref(), &strategy, query, explained);
         query.stack.pop();
         told_all.map(drop)
     }
 
-    fn explain_value(&self, root: &str, value: Option<&Value>, told: &mut Told) {
+    fn explain_value(&self, root: &str, value: Option<&Value>, explained: &mut Explanation) {
         match value {
             Some(value) => {
-                told.line(&format!("Found key: \"{root}\" value: {}", told.value(value)));
+                explained.line(&format!("Found key: \"{root}\" value: {}", explained.value(value)));
             }
-            None => told.line(&format!("No such key: \"{root}\"")),
+            None => explained.line(&format!("No such key: \"{root}\"")),
         }
     }
 
@@ -420,45 +429,45 @@ impl Evaluator {
         &self,
         raw: &Value,
         query: &mut Query<'_>,
-        told: &mut Told,
+        explained: &mut Explanation,
     ) -> Evaluated<()> {
         let Value::String(text) = raw else { return Ok(()) };
         if !text.contains("%{") {
             return Ok(());
         }
-        let depth = told.depth;
-        told.line(&format!("Interpolation on \"{text}\""));
+        let depth = explained.depth;
+        explained.line(&format!("Interpolation on \"{text}\""));
         for part in text.split("%{").skip(1) {
             let expression = part.split('}').next().unwrap_or_default().trim();
-            told.depth = depth + 1;
+            explained.depth = depth + 1;
             if let Some((_, key)) = super::interpolate::method(expression)
                 .filter(|(name, _)| matches!(*name, "lookup" | "hiera" | "alias"))
             {
-                self.explain_inner(key, query, told)?;
+                self.explain_inner(key, query, explained)?;
                 continue;
             }
             if expression.is_empty() || expression.contains('(') {
                 continue;
             }
-            told.line("Global Scope");
+            explained.line("Global Scope");
             let parts = split_key(expression).map_err(Flow::bare)?;
             let name = interpolated(&parts[0]);
             let mut value = self.find_variable(&name, query.scope);
-            told.depth += 1;
-            self.explain_value(&name, value.as_ref(), told);
+            explained.depth += 1;
+            self.explain_value(&name, value.as_ref(), explained);
             if parts.len() > 1 {
                 let keys: Vec<String> = parts[1..].iter().map(interpolated).collect();
-                told.depth = depth + 1;
-                told.line(&format!("Sub key: \"{}\"", keys.join(".")));
-                told.depth += 1;
+                explained.depth = depth + 1;
+                explained.line(&format!("Sub key: \"{}\"", keys.join(".")));
+                explained.depth += 1;
             }
             for part in &parts[1..] {
                 let key = interpolated(part);
                 value = value.and_then(|value| super::dig(&value, std::slice::from_ref(part)));
-                self.explain_value(&key, value.as_ref(), told);
+                self.explain_value(&key, value.as_ref(), explained);
             }
         }
-        told.depth = depth;
+        explained.depth = depth;
         Ok(())
     }
 }
