@@ -1,6 +1,6 @@
 //! Clients: what machines sign their requests as.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::context::{Answer, Context, fail, text};
 use crate::ids::Kind;
@@ -77,25 +77,9 @@ pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     };
     context.add_client(&name, validator, public.as_deref())?;
     let uri = context.url_of("clients", &name);
-    let mut answer = Map::new();
-    answer.insert("uri".into(), uri.as_str().into());
+    let mut answer = context.with_new_key(&uri, public.as_deref(), private);
     if context.version == 0 {
         answer.insert("public_key".into(), public.unwrap_or_default().into());
-        if let Some(private) = private {
-            answer.insert("private_key".into(), private.into());
-        }
-    } else if let Some(public) = public {
-        let key_uri = context.url_of(&format!("clients/{name}/keys"), DEFAULT);
-        let mut key = json!({
-            "name": DEFAULT,
-            "public_key": public,
-            "expiration_date": "infinity",
-            "uri": key_uri,
-        });
-        if let Some(private) = private {
-            key["private_key"] = private.into();
-        }
-        answer.insert("chef_key".into(), key);
     }
     Ok(Reply::created(&uri, &Value::Object(answer)))
 }

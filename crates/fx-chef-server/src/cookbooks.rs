@@ -211,8 +211,7 @@ pub(crate) fn checked_files(context: &Context<'_, '_>, body: &Body) -> Answer<Ve
         };
         for file in given {
             let is_text = |key: &str| file.get(key).is_some_and(Value::is_string);
-            let is_sum = text(file, "checksum").len() == 32
-                && text(file, "checksum").bytes().all(|byte| byte.is_ascii_hexdigit());
+            let is_sum = files::is_checksum(text(file, "checksum"));
             if !["name", "path", "checksum", "specificity"].iter().all(|key| is_text(key))
                 || !is_sum
             {

@@ -6,6 +6,7 @@ use crate::context::{Answer, Context, fail};
 use crate::cookbooks::{self, Wanted};
 use crate::message::Reply;
 use crate::names;
+use crate::objects::Kind;
 use crate::solver::Constraint;
 use crate::validation::{Body, fixed, hash_or_empty, known_keys, named, text_or};
 
@@ -54,39 +55,32 @@ fn checked(mut body: Body) -> Answer<Body> {
     Ok(body)
 }
 
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
+const ENVIRONMENT: Kind = Kind {
+    stored_as: "environment",
+    collection: "environments",
+    title: "Environment",
+    missing: |name| format!("Cannot load environment {name}"),
+    checked,
+};
 
 pub(crate) fn list(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
-    context.need("read", "containers", "environments")?;
-    context.listed("environment", "environments")
+    ENVIRONMENT.list(context)
 }
 
 pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
-    let body = checked(context.body()?)?;
-    let name = body["name"].as_str().unwrap_or_default().to_owned();
-    context.need_create("environments")?;
-    if context.has_own("environment", &name)? {
-        return fail(409, "Environment already exists");
-    }
-    context.put_own("environment", &name, &Value::Object(body))?;
-    context.new_rights("environments", &name)?;
-    let uri = context.url_of("environments", &name);
-    Ok(Reply::created(&uri, &json!({"uri": uri})))
-}
-
-pub(crate) fn found(context: &mut Context<'_, '_>, name: &str) -> Answer<Value> {
-    match context.own("environment", name)? {
-        Some(environment) => Ok(environment),
-        None => fail(404, format!("Cannot load environment {name}")),
-    }
+    ENVIRONMENT.create(context)
 }
 
 pub(crate) fn show(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let environment = found(context, &parts[0])?;
-    context.need("read", "environments", &parts[0])?;
-    Ok(Reply::ok(&environment))
+    ENVIRONMENT.show(context, &parts[0])
+}
+
+pub(crate) fn found(context: &mut Context<'_, '_>, name: &str) -> Answer<Value> {
+    ENVIRONMENT.found(context, name)
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn not_default(name: &str) -> Answer<()> {
@@ -111,7 +105,7 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
         return Ok(Reply::ok(&body));
     }
     if context.has_own("environment", &new)? {
-        return fail(409, "Environment already exists");
+        return ENVIRONMENT.taken();
     }
     let rights = context.rights("environments", name)?;
     context.remove_own("environment", name)?;
@@ -124,11 +118,7 @@ pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
 
 pub(crate) fn delete(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     not_default(&parts[0])?;
-    let environment = found(context, &parts[0])?;
-    context.need("delete", "environments", &parts[0])?;
-    context.remove_own("environment", &parts[0])?;
-    context.drop_rights("environments", &parts[0])?;
-    Ok(Reply::ok(&environment))
+    ENVIRONMENT.delete(context, &parts[0])
 }
 
 /// Nodes of an environment.

@@ -11,7 +11,7 @@ use crate::message::Reply;
 const UPLOAD: u64 = 900;
 const DOWNLOAD: u64 = 28_800;
 
-fn is_checksum(text: &str) -> bool {
+pub(crate) fn is_checksum(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

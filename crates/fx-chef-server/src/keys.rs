@@ -109,6 +109,33 @@ impl Context<'_, '_> {
         Ok(())
     }
 
+    /// The answer for a new client or user: where it is, and its first key, in the form of the
+    /// version asked for.
+    pub(crate) fn with_new_key(
+        &self,
+        uri: &str,
+        public: Option<&str>,
+        private: Option<String>,
+    ) -> Map<String, Value> {
+        let mut answer = Map::new();
+        answer.insert("uri".into(), uri.into());
+        if self.version == 0 {
+            answer.extend(private.map(|private| ("private_key".to_owned(), private.into())));
+        } else if let Some(public) = public {
+            let mut key = json!({
+                "name": DEFAULT,
+                "public_key": public,
+                "expiration_date": FOREVER,
+                "uri": format!("{uri}/keys/{DEFAULT}"),
+            });
+            if let Some(private) = private {
+                key["private_key"] = private.into();
+            }
+            answer.insert("chef_key".into(), key);
+        }
+        answer
+    }
+
     /// A new pair: private and public key as text.
     pub(crate) fn new_key(&mut self) -> Answer<(String, String)> {
         let random = std::sync::Arc::clone(&self.server.parts.random);

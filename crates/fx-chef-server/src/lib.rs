@@ -25,6 +25,7 @@ mod manifest;
 mod message;
 mod names;
 mod nodes;
+mod objects;
 mod organizations;
 mod policies;
 mod principals;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::context::{Answer, Context, fail};
 use crate::message::Reply;
 use crate::names;
+use crate::objects::Kind;
 use crate::run_list;
 use crate::validation::{Body, fixed, hash_or_empty, invalid, known_keys, named};
 
@@ -62,60 +63,32 @@ fn checked(mut body: Body) -> Answer<Body> {
     Ok(body)
 }
 
+const NODE: Kind = Kind {
+    stored_as: "node",
+    collection: "nodes",
+    title: "Node",
+    missing: |name| format!("node '{name}' not found"),
+    checked,
+};
+
 pub(crate) fn list(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
-    context.need("read", "containers", "nodes")?;
-    context.listed("node", "nodes")
+    NODE.list(context)
 }
 
 pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
-    let body = checked(context.body()?)?;
-    let name = body["name"].as_str().unwrap_or_default().to_owned();
-    context.need_create("nodes")?;
-    if context.has_own("node", &name)? {
-        return fail(409, "Node already exists");
-    }
-    context.put_own("node", &name, &Value::Object(body))?;
-    context.new_rights("nodes", &name)?;
-    let uri = context.url_of("nodes", &name);
-    Ok(Reply::created(&uri, &json!({"uri": uri})))
-}
-
-fn found(context: &mut Context<'_, '_>, name: &str) -> Answer<Value> {
-    match context.own("node", name)? {
-        Some(node) => Ok(node),
-        None => fail(404, format!("node '{name}' not found")),
-    }
+    NODE.create(context)
 }
 
 pub(crate) fn show(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let node = found(context, &parts[0])?;
-    context.need("read", "nodes", &parts[0])?;
-    Ok(Reply::ok(&node))
+    NODE.show(context, &parts[0])
 }
 
 pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let mut body = context.body()?;
-    let name = &parts[0];
-    match body.get("name") {
-        None => {
-            body.insert("name".into(), name.as_str().into());
-        }
-        Some(given) if given == name.as_str() => {}
-        Some(_) => return fail(400, "node name mismatch."),
-    }
-    let body = Value::Object(checked(body)?);
-    found(context, name)?;
-    context.need("update", "nodes", name)?;
-    context.put_own("node", name, &body)?;
-    Ok(Reply::ok(&body))
+    NODE.update(context, &parts[0], "node name mismatch.")
 }
 
 pub(crate) fn delete(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let node = found(context, &parts[0])?;
-    context.need("delete", "nodes", &parts[0])?;
-    context.remove_own("node", &parts[0])?;
-    context.drop_rights("nodes", &parts[0])?;
-    Ok(Reply::ok(&node))
+    NODE.delete(context, &parts[0])
 }
 
 /// Identifiers of a node, made from its name: nothing of ours uses them.

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::context::{Answer, Context, fail};
 use crate::message::Reply;
 use crate::names;
+use crate::objects::Kind;
 use crate::run_list;
 use crate::validation::{Body, fixed, hash_or_empty, known_keys, named, text_or};
 
@@ -58,65 +59,37 @@ fn checked(mut body: Body) -> Answer<Body> {
     Ok(body)
 }
 
+const ROLE: Kind = Kind {
+    stored_as: "role",
+    collection: "roles",
+    title: "Role",
+    missing: |name| format!("Cannot load role {name}"),
+    checked,
+};
+
 pub(crate) fn list(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
-    context.need("read", "containers", "roles")?;
-    context.listed("role", "roles")
+    ROLE.list(context)
 }
 
 pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
-    let body = checked(context.body()?)?;
-    let name = body["name"].as_str().unwrap_or_default().to_owned();
-    context.need_create("roles")?;
-    if context.has_own("role", &name)? {
-        return fail(409, "Role already exists");
-    }
-    context.put_own("role", &name, &Value::Object(body))?;
-    context.new_rights("roles", &name)?;
-    let uri = context.url_of("roles", &name);
-    Ok(Reply::created(&uri, &json!({"uri": uri})))
-}
-
-fn found(context: &mut Context<'_, '_>, name: &str) -> Answer<Value> {
-    match context.own("role", name)? {
-        Some(role) => Ok(role),
-        None => fail(404, format!("Cannot load role {name}")),
-    }
+    ROLE.create(context)
 }
 
 pub(crate) fn show(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let role = found(context, &parts[0])?;
-    context.need("read", "roles", &parts[0])?;
-    Ok(Reply::ok(&role))
+    ROLE.show(context, &parts[0])
 }
 
 pub(crate) fn update(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let mut body = context.body()?;
-    let name = &parts[0];
-    match body.get("name") {
-        None => {
-            body.insert("name".into(), name.as_str().into());
-        }
-        Some(given) if given == name.as_str() => {}
-        Some(_) => return fail(400, "Role name mismatch."),
-    }
-    let body = Value::Object(checked(body)?);
-    found(context, name)?;
-    context.need("update", "roles", name)?;
-    context.put_own("role", name, &body)?;
-    Ok(Reply::ok(&body))
+    ROLE.update(context, &parts[0], "Role name mismatch.")
 }
 
 pub(crate) fn delete(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let role = found(context, &parts[0])?;
-    context.need("delete", "roles", &parts[0])?;
-    context.remove_own("role", &parts[0])?;
-    context.drop_rights("roles", &parts[0])?;
-    Ok(Reply::ok(&role))
+    ROLE.delete(context, &parts[0])
 }
 
 /// Environments for which a role has a run list.
 pub(crate) fn environments(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let role = found(context, &parts[0])?;
+    let role = ROLE.found(context, &parts[0])?;
     context.need("read", "roles", &parts[0])?;
     let lists = role["env_run_lists"].as_object();
     let mut names = vec![json!("_default")];
@@ -126,7 +99,7 @@ pub(crate) fn environments(context: &mut Context<'_, '_>, parts: &[String]) -> A
 
 /// The run list of a role in an environment.
 pub(crate) fn in_environment(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let role = found(context, &parts[0])?;
+    let role = ROLE.found(context, &parts[0])?;
     context.need("read", "roles", &parts[0])?;
     if parts[1] == "_default" {
         return Ok(Reply::ok(&json!({"run_list": role["run_list"]})));

@@ -7,10 +7,6 @@ use crate::files;
 use crate::message::Reply;
 use crate::validation::{invalid, missing};
 
-fn is_checksum(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
 pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     let body = context.body()?;
     let wanted = match body.get("checksums") {
@@ -21,7 +17,7 @@ pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
         Some(Value::Object(wanted)) => wanted.clone(),
         Some(_) => return invalid("checksums"),
     };
-    if wanted.iter().any(|(sum, value)| !is_checksum(sum) || !value.is_null()) {
+    if wanted.iter().any(|(sum, value)| !files::is_checksum(sum) || !value.is_null()) {
         return fail(400, "Bad checksums!");
     }
     context.need_create("sandboxes")?;

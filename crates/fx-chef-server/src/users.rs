@@ -276,25 +276,7 @@ pub(crate) fn create(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
         context.put_default_key(GLOBAL, "user", &name, public)?;
     }
     let uri = context.url_of("users", &name);
-    let mut answer = Map::new();
-    answer.insert("uri".into(), uri.as_str().into());
-    if context.version == 0 {
-        if let Some(private) = private {
-            answer.insert("private_key".into(), private.into());
-        }
-    } else if let Some(public) = public {
-        let key_uri = context.url_of(&format!("users/{name}/keys"), DEFAULT);
-        let mut key = json!({
-            "name": DEFAULT,
-            "public_key": public,
-            "expiration_date": "infinity",
-            "uri": key_uri,
-        });
-        if let Some(private) = private {
-            key["private_key"] = private.into();
-        }
-        answer.insert("chef_key".into(), key);
-    }
+    let answer = context.with_new_key(&uri, public.as_deref(), private);
     Ok(Reply::created(&uri, &Value::Object(answer)))
 }
 
