@@ -1,9 +1,8 @@
 //! Chef's clients: connections, with or without TLS, in front of [`fx_chef_server::Server`].
 
-use std::convert::Infallible;
 use std::net::TcpListener;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fx_chef_server::{Reply, Request, Server};
@@ -11,15 +10,13 @@ use fx_wire::puppet::Pairs;
 use http_body_util::Full;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
-use crate::connections::Connections;
+use crate::http::{self, Ending};
 use crate::serve::{Limits, ORDINARY_BODY, ServeError, read_body};
 use crate::tls::Tls;
 
@@ -46,90 +43,31 @@ pub fn serve_chef(
         Some(tls) => Some(TlsAcceptor::from(Arc::new(tls.config()?))),
         None => None,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .max_blocking_threads(limits.answering.max(2))
-        .enable_all()
-        .build()?;
-    listener.set_nonblocking(true)?;
+    let runtime = http::runtime(&limits)?;
     let large = Semaphore::new(limits.large_bodies);
     let face = Arc::new(Face { server, limits, large, log });
-    let ended = runtime.block_on(accept(listener, acceptor, face, stop));
+    let ended =
+        runtime.block_on(http::accept(listener, &face.limits, &stop, |stream, _, ending| {
+            connection(stream, acceptor.clone(), Arc::clone(&face), ending)
+        }));
     runtime.shutdown_timeout(Duration::from_secs(5));
     ended
 }
 
-async fn accept(
-    listener: TcpListener,
+async fn connection(
+    stream: TcpStream,
     acceptor: Option<TlsAcceptor>,
     face: Arc<Face>,
-    stop: Arc<AtomicBool>,
-) -> Result<(), ServeError> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let connections = Connections::default();
-    let (ending, _) = tokio::sync::watch::channel(false);
-    while !stop.load(Ordering::Relaxed) {
-        // The flag is set by a signal, which ends no wait.
-        let Ok(accepted) = timeout(Duration::from_millis(200), listener.accept()).await else {
-            continue;
-        };
-        let Ok((stream, peer)) = accepted else {
-            // Too many files are open: connections must end before more can begin.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        let limits = &face.limits;
-        let counted = connections.count(peer.ip(), limits.connections, limits.connections_of_peer);
-        let Some(counted) = counted else { continue };
-        let (acceptor, face) = (acceptor.clone(), Arc::clone(&face));
-        let ending = ending.subscribe();
-        tokio::spawn(async move {
-            let _counted = counted;
-            let _ = stream.set_nodelay(true);
-            let patience = face.limits.patience;
-            match acceptor {
-                None => connection(stream, face, ending).await,
-                Some(acceptor) => {
-                    if let Ok(Ok(stream)) = timeout(patience, acceptor.accept(stream)).await {
-                        connection(stream, face, ending).await;
-                    }
-                }
-            }
-        });
-    }
-    drop(listener);
-    let _ = ending.send(true);
-    for _ in 0..100 {
-        if connections.all() == 0 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    Ok(())
-}
-
-async fn connection(
-    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    face: Arc<Face>,
-    mut ending: tokio::sync::watch::Receiver<bool>,
+    ending: Ending,
 ) {
     let patience = face.limits.patience;
-    let service = service_fn(move |request| {
-        let face = Arc::clone(&face);
-        async move { Ok::<_, Infallible>(answer(face, request).await) }
-    });
-    let connection = hyper::server::conn::http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(patience)
-        .max_buf_size(64 << 10)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        // A connection that ends badly is the client's affair.
-        _ = connection.as_mut() => {}
-        _ = ending.changed() => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
+    let answered = move |request| answer(Arc::clone(&face), request);
+    match acceptor {
+        None => http::speak(stream, patience, ending, answered).await,
+        Some(acceptor) => {
+            if let Ok(Ok(stream)) = timeout(patience, acceptor.accept(stream)).await {
+                http::speak(stream, patience, ending, answered).await;
+            }
         }
     }
 }

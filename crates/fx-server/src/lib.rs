@@ -14,6 +14,7 @@ pub mod cfengine;
 mod code;
 mod connections;
 mod dates;
+mod http;
 mod message;
 mod puppet;
 mod puppetdb;

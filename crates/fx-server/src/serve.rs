@@ -1,9 +1,8 @@
 //! Listening: connections, TLS, HTTP, and the limits of each.
 
-use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use fx_wire::puppet::{Bad, Pairs, Segments};
@@ -11,16 +10,14 @@ use fx_wire::x509::Certificate;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderName, HeaderValue};
-use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::{App, Gate};
 use crate::caller::Caller;
-use crate::connections::Connections;
+use crate::http::{self, Ending};
 use crate::message::{Head, Reply, Request};
 use crate::tls::{Tls, TlsError};
 
@@ -82,61 +79,24 @@ pub fn serve(
     stop: Arc<AtomicBool>,
 ) -> Result<(), ServeError> {
     let acceptor = TlsAcceptor::from(Arc::new(tls.config()?));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .max_blocking_threads(limits.answering.max(2))
-        .enable_all()
-        .build()?;
-    listener.set_nonblocking(true)?;
+    let runtime = http::runtime(&limits)?;
     let large = Semaphore::new(limits.large_bodies);
     let server = Arc::new(Server { app, limits, large });
-    let ended = runtime.block_on(accept(listener, acceptor, server, stop));
+    let ended = runtime.block_on(async {
+        tokio::spawn(refresh(Arc::clone(&server)));
+        http::accept(listener, &server.limits, &stop, |stream, peer, ending| {
+            let (acceptor, server) = (acceptor.clone(), Arc::clone(&server));
+            async move {
+                let patience = server.limits.patience;
+                if let Ok(Ok(stream)) = timeout(patience, acceptor.accept(stream)).await {
+                    connection(stream, peer, server, ending).await;
+                }
+            }
+        })
+        .await
+    });
     runtime.shutdown_timeout(Duration::from_secs(5));
     ended
-}
-
-async fn accept(
-    listener: TcpListener,
-    acceptor: TlsAcceptor,
-    server: Arc<Server>,
-    stop: Arc<AtomicBool>,
-) -> Result<(), ServeError> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let connections = Connections::default();
-    let (ending, _) = tokio::sync::watch::channel(false);
-    tokio::spawn(refresh(Arc::clone(&server)));
-    while !stop.load(Ordering::Relaxed) {
-        // The flag is set by a signal, which ends no wait.
-        let Ok(accepted) = timeout(Duration::from_millis(200), listener.accept()).await else {
-            continue;
-        };
-        let Ok((stream, peer)) = accepted else {
-            // Too many files are open: connections must end before more can begin.
-            tokio::time::sleep(Duration::from_millis(50)).await;
-            continue;
-        };
-        let limits = &server.limits;
-        let counted = connections.count(peer.ip(), limits.connections, limits.connections_of_peer);
-        let Some(counted) = counted else { continue };
-        let (acceptor, server) = (acceptor.clone(), Arc::clone(&server));
-        let ending = ending.subscribe();
-        tokio::spawn(async move {
-            let _counted = counted;
-            let _ = stream.set_nodelay(true);
-            let patience = server.limits.patience;
-            let Ok(Ok(stream)) = timeout(patience, acceptor.accept(stream)).await else { return };
-            connection(stream, peer, server, ending).await;
-        });
-    }
-    drop(listener);
-    let _ = ending.send(true);
-    for _ in 0..100 {
-        if connections.all() == 0 {
-            break;
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    }
-    Ok(())
 }
 
 /// Looks for revocations that other servers over the same store made.
@@ -154,34 +114,15 @@ async fn refresh(server: Arc<Server>) {
 
 type Stream = tokio_rustls::server::TlsStream<tokio::net::TcpStream>;
 
-async fn connection(
-    stream: Stream,
-    peer: SocketAddr,
-    server: Arc<Server>,
-    mut ending: tokio::sync::watch::Receiver<bool>,
-) {
+async fn connection(stream: Stream, peer: SocketAddr, server: Arc<Server>, ending: Ending) {
     let shown = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
     let certificate = shown.and_then(|der| Certificate::from_der(der.to_vec()).ok());
     let caller = certificate.map_or(Caller::Anonymous, |certificate| Caller::of(&certificate));
     let patience = server.limits.patience;
-    let service = service_fn(move |request| {
-        let (server, caller) = (Arc::clone(&server), caller.clone());
-        async move { Ok::<_, Infallible>(answer(server, caller, peer, request).await) }
-    });
-    let connection = hyper::server::conn::http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(patience)
-        .max_buf_size(64 << 10)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        // A connection that ends badly is the client's affair.
-        _ = connection.as_mut() => {}
-        _ = ending.changed() => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
-        }
-    }
+    http::speak(stream, patience, ending, move |request| {
+        answer(Arc::clone(&server), caller.clone(), peer, request)
+    })
+    .await;
 }
 
 async fn answer(
