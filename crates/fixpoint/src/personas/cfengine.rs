@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod check;
+mod daemon;
 mod evaluate;
 mod execd;
 mod flags;

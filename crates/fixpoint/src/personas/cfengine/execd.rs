@@ -13,9 +13,9 @@ use fx_host::{Clock, Commands, Edits, Files, OsHost, Spec, WriteOptions};
 
 use crate::persona::Invocation;
 
+use super::daemon::{self, PidFile};
 use super::evaluate::{request, with_policy};
 use super::mail::{Filter, Mail, send};
-use super::serverd::write_pid;
 use super::tools::{self, Call, Log};
 
 const PULSE: Duration = Duration::from_mins(1);
@@ -49,16 +49,8 @@ pub(crate) fn execd(invocation: &Invocation) -> u8 {
         Err(code) => return code,
     };
     let once = call.has("once");
-    let foreground = once || call.has("no-fork") || call.log.0 >= Level::Verbose;
-    if !foreground {
-        match fx_host::into_background(&mut std::io::stdout()) {
-            Ok(None) => {}
-            Ok(Some(code)) => return code,
-            Err(error) => {
-                call.log.error(&format!("Could not go into the background: {error}"));
-                return 1;
-            }
-        }
+    if !once && let Err(code) = daemon::into_background(&call) {
+        return code;
     }
     let host = OsHost::new();
     let request = request(&call, Component::Executor);
@@ -75,14 +67,11 @@ pub(crate) fn execd(invocation: &Invocation) -> u8 {
     let stop = fx_host::stop_on_signals();
     let hangup = fx_host::reload_on_hangup();
     let Some(mut settings) = read(&request) else { return 1 };
-    let pid_file = format!("{}/cf-execd.pid", paths.pids);
+    let pid_file = PidFile::of(&paths.pids, "cf-execd");
     end_older(&host, &pid_file);
-    write_pid(&host, &pid_file);
-    if let Err(error) = fx_host::detach() {
-        call.log.error(&error.to_string());
-    }
+    pid_file.begin(&host, call.log);
     pulses(&host, &request, &paths, &mut settings, &call, &stop, &hangup);
-    let _gone = host.remove_file(Path::new(&pid_file));
+    pid_file.end(&host);
     // A run that is under way goes on without us.
     fx_host::leave(0)
 }
@@ -128,9 +117,8 @@ fn wait(time: Duration, stop: &AtomicBool, hangup: &AtomicBool) {
 }
 
 // One that runs already makes way.
-fn end_older(host: &OsHost, pid_file: &str) {
-    let bytes = host.read(Path::new(pid_file)).unwrap_or_default();
-    let Ok(pid) = String::from_utf8_lossy(&bytes).trim().parse::<i32>() else { return };
+fn end_older(host: &OsHost, pid_file: &PidFile) {
+    let Some(pid) = pid_file.read(host) else { return };
     let line = host.read(Path::new(&format!("/proc/{pid}/cmdline"))).unwrap_or_default();
     let is_ours = String::from_utf8_lossy(&line).contains("cf-execd");
     if is_ours && pid.unsigned_abs() != std::process::id() {
