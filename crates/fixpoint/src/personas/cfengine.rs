@@ -14,6 +14,7 @@ mod net;
 mod options;
 mod peer;
 mod runagent;
+mod runagent_socket;
 mod secret;
 mod serverd;
 mod site;
