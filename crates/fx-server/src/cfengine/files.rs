@@ -26,6 +26,14 @@ pub(super) enum Denied {
     Illegal,
 }
 
+/// What a peer may have.
+pub(super) struct Allowed {
+    /// The resolved path.
+    pub(super) path: String,
+    /// What it was when that was decided, where anything was wanted.
+    seen: Option<FileInfo>,
+}
+
 impl Session {
     /// The resolved path of a request, if the peer may have it.
     pub(super) fn allowed(
@@ -33,9 +41,9 @@ impl Session {
         word: &str,
         path: &[u8],
         wanted: Wanted,
-    ) -> Result<String, Denied> {
+    ) -> Result<Allowed, Denied> {
         let Ok(asked) = std::str::from_utf8(path) else { return Err(Denied::Refused) };
-        self.log(Importance::Verbose, &format!("{:>14} {word:>7} {asked}", "Received:"));
+        self.log_verbose(|| format!("{:>14} {word:>7} {asked}", "Received:"));
         let rules = &self.rules;
         let Some(expanded) = rules.expand(asked, &self.peer) else {
             self.log(Importance::Info, &format!("Relative paths are not allowed: {asked}"));
@@ -49,22 +57,22 @@ impl Session {
             return Err(Denied::Refused);
         };
         let bare = resolved.trim_end_matches('/');
-        let is_dir = match wanted {
-            Wanted::Directory => true,
-            Wanted::File => false,
-            Wanted::Anything => self
-                .site
-                .look(bare_or_root(bare))
-                .is_some_and(|info| info.stat.kind == FileKind::Directory),
+        let seen = match wanted {
+            Wanted::Anything => self.site.look(bare_or_root(bare)),
+            Wanted::Directory | Wanted::File => None,
+        };
+        let is_dir = match &seen {
+            Some(info) => info.stat.kind == FileKind::Directory,
+            None => wanted == Wanted::Directory,
         };
         let judged = if is_dir { format!("{bare}/") } else { bare_or_root(bare).to_owned() };
-        self.log(Importance::Verbose, &format!("{:>14} {word:>7} {judged}", "Translated to:"));
+        self.log_verbose(|| format!("{:>14} {word:>7} {judged}", "Translated to:"));
         if !self.may_have(rules, &judged, &expanded) {
             let word = if word == "MD5" { "file" } else { word };
             self.log(Importance::Info, &format!("access denied to {word}: {judged}"));
             return Err(Denied::Refused);
         }
-        Ok(bare_or_root(bare).to_owned())
+        Ok(Allowed { path: bare_or_root(bare).to_owned(), seen })
     }
 
     fn may_have(&self, rules: &Rules, judged: &str, _: &str) -> bool {
@@ -75,7 +83,7 @@ impl Session {
     }
 
     pub(super) fn stat(&self, time: i64, path: &[u8], out: &mut dyn Output) -> Result<(), Denied> {
-        let path = self.allowed("STAT", path, Wanted::Anything)?;
+        let Allowed { path, seen } = self.allowed("STAT", path, Wanted::Anything)?;
         let now = self.site.now();
         if self.rules.control.deny_bad_clocks && now.abs_diff(time) > DRIFT {
             let text = format!("BAD: Clocks are too far unsynchronized {now}/{time}");
@@ -88,7 +96,7 @@ impl Session {
             out.frame(false, format!("BAD: Filename suspiciously long [{path}]").as_bytes());
             return Ok(());
         }
-        let Some(FileInfo { stat, target }) = self.site.look(&path) else {
+        let Some(FileInfo { stat, target }) = seen else {
             out.frame(false, format!("BAD: unable to stat file {path}").as_bytes());
             return Ok(());
         };
@@ -101,7 +109,7 @@ impl Session {
     }
 
     pub(super) fn list(&self, path: &[u8], out: &mut dyn Output) -> Result<(), Denied> {
-        let path = self.allowed("OPENDIR", path, Wanted::Directory)?;
+        let path = self.allowed("OPENDIR", path, Wanted::Directory)?.path;
         let Some(names) = self.site.list(&path) else {
             let text = format!("BAD: cfengine, couldn't open dir {path}");
             self.answer_secure(false, text.as_bytes(), out);
@@ -119,7 +127,7 @@ impl Session {
         digest: &[u8],
         out: &mut dyn Output,
     ) -> Result<(), Denied> {
-        let path = self.allowed("MD5", path, Wanted::File)?;
+        let path = self.allowed("MD5", path, Wanted::File)?.path;
         let found = self.site.open(&path).filter(|opened| opened.stat.kind == FileKind::File);
         let ours = found.and_then(|mut opened| {
             let hex = fx_crypto::digest::Algorithm::Md5.hex_of(&mut opened.content).ok()?;
@@ -133,7 +141,7 @@ impl Session {
 
     /// Opens a file that the peer may read.
     fn opened(&self, path: &[u8]) -> Result<Opened, Denied> {
-        let path = self.allowed("GET", path, Wanted::File)?;
+        let path = self.allowed("GET", path, Wanted::File)?.path;
         let opened = self.site.open(&path).filter(|opened| opened.stat.kind == FileKind::File);
         let Some(opened) = opened else { return Err(Denied::Refused) };
         if !self.may_read(&opened, &self.peer) {

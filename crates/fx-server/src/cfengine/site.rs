@@ -69,4 +69,6 @@ pub trait Site: Send + Sync {
     /// Runs a command, each line of its output as it comes; its exit status.
     fn run(&self, words: &[String], line: &mut dyn FnMut(&[u8])) -> Result<i32, String>;
     fn log(&self, importance: Importance, address: &str, text: &str);
+    /// Whether such messages are shown to anybody.
+    fn logs(&self, importance: Importance) -> bool;
 }

@@ -235,6 +235,13 @@ impl Site for OsSite {
         ended.map(|ended| ended.exit.code()).map_err(|error| error.to_string())
     }
 
+    fn logs(&self, importance: Importance) -> bool {
+        match &self.messages {
+            Messages::Here(log) => log.0 >= level(importance),
+            Messages::System(_) => importance <= Importance::Notice,
+        }
+    }
+
     fn log(&self, importance: Importance, address: &str, text: &str) {
         self.message(importance, &format!("{:<17}{text}", format!("{address}> ")));
     }
