@@ -74,10 +74,7 @@ pub(super) fn place(path: &Path, leaf: Leaf, intent: Intent) -> Result<Place> {
 pub(super) fn resolve(path: &Path, intent: Intent) -> Result<PathBuf> {
     let fail = |errno: Errno| HostError::io("resolve", path, errno);
     // A plain path without a link in it is its own name, and most are.
-    if is_plain(path)
-        && !is_kernels(path)
-        && open_plain(path, OFlags::PATH).is_ok_and(|fd| fd.is_some())
-    {
+    if is_plain(path) && matches!(open_plain(path, OFlags::PATH), Ok(Some(_))) {
         return Ok(path.to_owned());
     }
     let place = place(path, Leaf::Followed, intent)?;
@@ -89,10 +86,12 @@ pub(super) fn resolve(path: &Path, intent: Intent) -> Result<PathBuf> {
     Ok(found)
 }
 
-/// Whether a path is absolute and written without `.`, `..` and doubled slashes.
-fn is_plain(path: &Path) -> bool {
+/// Whether a path is absolute, written without `.`, `..` and doubled slashes, and not among the
+/// files of the kernel, where links are followed.
+pub(super) fn is_plain(path: &Path) -> bool {
     let bytes = path.as_os_str().as_bytes();
     bytes.len() > 1
+        && !is_kernels(path)
         && bytes[0] == b'/'
         && bytes[1..].split(|byte| *byte == b'/').all(|part| !matches!(part, b"" | b"." | b".."))
 }

@@ -30,8 +30,8 @@ pub(super) enum Denied {
 pub(super) struct Allowed {
     /// The resolved path.
     pub(super) path: String,
-    /// What it was when that was decided, where anything was wanted.
-    seen: Option<FileInfo>,
+    /// What it was when that was decided.
+    seen: FileInfo,
 }
 
 impl Session {
@@ -49,7 +49,7 @@ impl Session {
             self.log(Importance::Info, &format!("Relative paths are not allowed: {asked}"));
             return Err(Denied::Refused);
         };
-        let Some(resolved) = self.site.resolve(&expanded) else {
+        let Some((resolved, seen)) = self.site.find(&expanded) else {
             self.log(
                 Importance::Info,
                 &format!("Failed to canonicalise filename '{expanded}' (realpath: No such file or directory)"),
@@ -57,13 +57,10 @@ impl Session {
             return Err(Denied::Refused);
         };
         let bare = resolved.trim_end_matches('/');
-        let seen = match wanted {
-            Wanted::Anything => self.site.look(bare_or_root(bare)),
-            Wanted::Directory | Wanted::File => None,
-        };
-        let is_dir = match &seen {
-            Some(info) => info.stat.kind == FileKind::Directory,
-            None => wanted == Wanted::Directory,
+        let is_dir = match wanted {
+            Wanted::Directory => true,
+            Wanted::File => false,
+            Wanted::Anything => seen.stat.kind == FileKind::Directory,
         };
         let judged = if is_dir { format!("{bare}/") } else { bare_or_root(bare).to_owned() };
         self.log_verbose(|| format!("{:>14} {word:>7} {judged}", "Translated to:"));
@@ -96,10 +93,7 @@ impl Session {
             out.frame(false, format!("BAD: Filename suspiciously long [{path}]").as_bytes());
             return Ok(());
         }
-        let Some(FileInfo { stat, target }) = seen else {
-            out.frame(false, format!("BAD: unable to stat file {path}").as_bytes());
-            return Ok(());
-        };
+        let FileInfo { stat, target } = seen;
         // What a GET would be refused is not announced as a file of some size either way: the
         // stream of contents has no room for a refusal.
         out.frame(false, stat.line().as_bytes());

@@ -57,8 +57,8 @@ pub trait Site: Send + Sync {
     /// A path with its links resolved; a link that leads nowhere stays. Nothing where there is
     /// nothing.
     fn resolve(&self, path: &str) -> Option<String>;
-    /// What a path stands for; a final link itself.
-    fn look(&self, path: &str) -> Option<FileInfo>;
+    /// The same with what it stands for.
+    fn find(&self, path: &str) -> Option<(String, FileInfo)>;
     /// Names in a directory, with `.` and `..`.
     fn list(&self, path: &str) -> Option<Vec<Vec<u8>>>;
     fn open(&self, path: &str) -> Option<Opened>;
