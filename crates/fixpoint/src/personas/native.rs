@@ -11,6 +11,7 @@ mod link;
 mod run;
 mod saved;
 mod serve;
+mod test;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -38,6 +39,8 @@ enum Verb {
     Explain(run::ExplainArgs),
     /// Parse and check policy without acting on it
     Check(check::Args),
+    /// Run spec files with the built-in Ruby and RSpec
+    Test(test::Args),
     /// Compile Puppet catalogs to JSON
     Compile(compile::CompileArgs),
     /// Serve catalogs, files and certificates to Puppet's agents
@@ -71,6 +74,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Try(args) => attempt::run(&args),
         Verb::Explain(args) => deep(move || run::explain(&args)),
         Verb::Check(args) => deep(move || check::run(&args)),
+        Verb::Test(args) => test::run(args),
         Verb::Compile(args) => compile::run(&args),
         Verb::Serve(args) => serve::run(&args),
         Verb::Facts(args) => facts::run(&args),
