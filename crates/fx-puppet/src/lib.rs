@@ -42,7 +42,8 @@ mod lint;
 mod modules;
 
 pub use catalogs::{
-    CatalogRequest, Compilation, Server, catalog, compile, facts_from_json, manifests, read_facts,
+    CatalogRequest, Compilation, Server, catalog, compile, compile_texts, facts_from_json,
+    manifests, read_facts,
 };
 pub use classifier::{Classification, classify};
 pub use compile::{Attribute, Attributes, Catalog, Resource, Settings, Tags};

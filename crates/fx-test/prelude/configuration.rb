@@ -96,9 +96,9 @@ module RSpec
       def reporter = RSpec::Core::Reporter.current
       def when_first_matching_example_defined(*) = nil
       def register_ordering(*) = nil
-      def backtrace_exclusion_patterns = @exclusions ||= []
-      def backtrace_inclusion_patterns = @inclusions ||= []
-      attr_writer :bisect_runner
+      def backtrace_exclusion_patterns = @backtrace_exclusion_patterns ||= []
+      def backtrace_inclusion_patterns = @backtrace_inclusion_patterns ||= []
+      attr_writer :bisect_runner, :backtrace_exclusion_patterns, :backtrace_inclusion_patterns
 
       # Settings nobody here looks at.
       class Open

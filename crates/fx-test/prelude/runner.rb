@@ -121,10 +121,3 @@ end
   Module.define_method(name) { |*args, &block| RSpec.public_send(name, *args, &block) }
   TOPLEVEL_BINDING.receiver.define_singleton_method(name) { |*args, &block| RSpec.public_send(name, *args, &block) }
 end
-
-# What is built in need not be installed.
-module Kernel
-  FX_PROVIDED = %w[rspec rspec/core rspec/expectations rspec/mocks rspec/autorun rspec/matchers rspec/support].freeze
-  alias fx_require require
-  private def require(name) = FX_PROVIDED.include?(name.to_s) ? false : fx_require(name)
-end

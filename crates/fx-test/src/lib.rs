@@ -1,15 +1,19 @@
 //! `fixpoint test`: spec files on the built-in Ruby, with no Ruby and no gem on the machine.
 //!
 //! RSpec itself, groups, expectations, doubles and reports, is Ruby in `prelude/`, written for this
-//! runtime. It knows no tool: what specs of a language need comes on top of it.
+//! runtime; it knows no tool. What rspec-puppet adds is in the files `puppet_*.rb`, over the catalogs
+//! of `puppet.rs`.
 
 #![forbid(unsafe_code)]
+
+mod puppet;
 
 use std::io::Write;
 use std::rc::Rc;
 
 use fx_host::Host;
-use fx_ruby::{Ended, Hooks, Limits, Options, Shipped, Vm};
+use fx_ruby::object::c;
+use fx_ruby::{Ended, Hooks, HostObject, Limits, Options, Shipped, Vm};
 
 /// Each file of `prelude` with its image, listed when the crate is built.
 static SOURCES: &[Shipped] = include!(concat!(env!("OUT_DIR"), "/sources.rs"));
@@ -30,6 +34,12 @@ const ORDER: &[&str] = &[
     "double",
     "reporter",
     "formatters",
+    "puppet_groups",
+    "puppet_catalogue",
+    "puppet_values",
+    "puppet_matchers",
+    "puppet_facts",
+    "provided",
     "runner",
 ];
 
@@ -40,6 +50,7 @@ pub fn run(
     out: Box<dyn Write>,
     err: Box<dyn Write>,
 ) -> u8 {
+    let catalogs = Rc::new(puppet::Catalogs::new(Rc::clone(&host)));
     let mut vm = Vm::new(Options {
         host,
         out,
@@ -51,6 +62,12 @@ pub fn run(
         argv: vec![serde_json::Value::Object(options.clone()).to_string().into_bytes()],
     });
     vm.shipped = SOURCES;
+    let class = vm.define_class(c::OBJECT, "FxPuppetCatalogs", c::OBJECT);
+    vm.define_host_method(class, "compile", 0);
+    let catalogs: Rc<dyn HostObject> = catalogs;
+    let object = vm.host_object(class, catalogs);
+    let name = vm.intern("FxPuppet");
+    vm.const_set(c::OBJECT, name, object);
     for name in ORDER {
         if let Err(unwind) = vm.load_prelude_file(&format!("test/{name}.rb")) {
             let text = vm.explain(unwind);
