@@ -22,7 +22,6 @@ module RSpec
           Object.include(RspecPuppetFacts)
         end
         site_facts if name.start_with?("voxpupuli", "puppetlabs_spec_helper")
-        voxpupuli if name.start_with?("voxpupuli")
       end
 
       # Facts that a project adds for all its specs.
@@ -65,7 +64,8 @@ module Kernel
   private def require(name) = RSpec::Core::Provided.take(name.to_s) || fx_require(name)
 end
 
-# voxpupuli-test's deep merge of facts.
+# What voxpupuli-test gives to specs: facts that modules of the dependencies would bring, and a merge.
+def add_mocked_facts! = RSpec::Core::Provided.voxpupuli
 def override_facts(facts, **more)
   facts.merge(more) do |_, old, new|
     old.is_a?(Hash) && new.is_a?(Hash) ? old.deep_merge(new.transform_keys(&:to_s)) : new
