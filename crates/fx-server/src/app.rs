@@ -9,6 +9,7 @@ use crate::ca::Signing;
 use crate::caller::Caller;
 use crate::code::{Code, Refusal};
 use crate::message::{Head, Issue, Reply, Request};
+use crate::puppetdb::SameCatalogs;
 use crate::revoked::RevokedSerials;
 use crate::routes::{self, Found, Route};
 use crate::rules::Rules;
@@ -36,6 +37,7 @@ pub struct Parts {
 /// All endpoints over one store and one body of code.
 pub struct App {
     pub(crate) parts: Parts,
+    pub(crate) catalogs: SameCatalogs,
 }
 
 /// What is decided before the body is read.
@@ -50,7 +52,7 @@ const CONTEXTS: &[&str] = &["puppet", "puppet-ca", "puppet-admin-api", "status",
 
 impl App {
     pub fn new(parts: Parts) -> App {
-        App { parts }
+        App { parts, catalogs: SameCatalogs::default() }
     }
 
     /// The answer to a whole request.
