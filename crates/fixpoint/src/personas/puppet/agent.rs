@@ -7,6 +7,7 @@ mod locks;
 pub(super) mod log;
 mod plugins;
 mod sources;
+mod spool;
 
 use std::path::PathBuf;
 use std::rc::Rc;
