@@ -42,6 +42,12 @@ enum Verb {
     Compile(compile::CompileArgs),
     /// Serve catalogs, files and certificates to Puppet's agents
     Serve(serve::Args),
+    /// Compile catalogs for a server, which is at the other end of standard input
+    #[command(name = "serve-compiler", hide = true)]
+    ServeCompiler {
+        /// Seconds that a catalog may take
+        limit: u64,
+    },
     /// Show what the machine is
     Facts(facts::Args),
     /// List past runs, or show one with its steps
@@ -73,6 +79,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Check(args) => deep(move || check::run(&args)),
         Verb::Compile(args) => compile::run(&args),
         Verb::Serve(args) => serve::run(&args),
+        Verb::ServeCompiler { limit } => crate::serve::compile_for_server(limit),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),
