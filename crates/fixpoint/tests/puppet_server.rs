@@ -201,3 +201,47 @@ fn a_static_catalog_names_content_of_one_version() {
     let path = "/puppet/v3/static_file_content/modules/m/manifests/init.pp?environment=production&code_id=version_1";
     assert_eq!(node.get(path).status, 403);
 }
+
+#[test]
+fn a_deployed_version_is_the_one_that_catalogs_and_files_are_of() {
+    let site = Site::new();
+    let source = site.path("source");
+    fs::rename(site.path("code/environments/production"), &source).unwrap();
+    let manifest = "file { '/tmp/none': source => 'puppet:///modules/m/plain', noop => true }\n";
+    site.put("source/manifests/site.pp", manifest);
+    let deploy = || {
+        let done = std::process::Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+            .args(["deploy", "production", "--from"])
+            .arg(&source)
+            .arg("--environmentpath")
+            .arg(site.path("code/environments"))
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    deploy();
+    let server = site.serve(&["--set=autosign=true"]);
+    site.agent(server.port, &["-t", "--noop"]);
+    let (status, old) = catalog(&site, server.port, &json!({}));
+    assert_eq!(status, 200, "{old}");
+    let version = old["code_id"].as_str().unwrap().to_owned();
+    assert_eq!(old["version"], version.as_str());
+    site.put("source/modules/m/files/plain", "newer\n");
+    deploy();
+    let until = Instant::now() + Duration::from_secs(20);
+    let new = loop {
+        let (_, new) = catalog(&site, server.port, &json!({}));
+        if new["code_id"] != old["code_id"] {
+            break new;
+        }
+        assert!(Instant::now() < until, "the server did not take the new version");
+    };
+    // An agent that has the old catalog still gets the files of that.
+    let node = site.as_node(server.port);
+    let file =
+        "/puppet/v3/static_file_content/modules/m/files/plain?environment=production&code_id=";
+    assert_eq!(node.get(&format!("{file}{version}")).text(), "from the server\n");
+    assert_eq!(node.get(&format!("{file}{}", new["code_id"].as_str().unwrap())).text(), "newer\n");
+    assert_eq!(node.get(&format!("{file}nosuch")).status, 404);
+    assert_eq!(node.get(&format!("{file}..%2F..")).status, 404);
+}

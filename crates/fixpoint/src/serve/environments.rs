@@ -178,6 +178,11 @@ impl Environments {
             key: 0,
             classes: OnceLock::new(),
         };
+        if snapshot.config_version.is_empty()
+            && let Some(deployed) = super::versions::deployed(host, &snapshot)
+        {
+            snapshot.version = deployed;
+        }
         snapshot.key = fingerprint::of(host, &snapshot);
         snapshot
     }

@@ -38,7 +38,7 @@ fn run(host: &OsHost, program: &Path, words: &[&str]) -> Result<Vec<u8>, Refusal
 }
 
 /// The version of an environment that was deployed by us: the end of its directory's name.
-fn deployed(host: &OsHost, snapshot: &Snapshot) -> Option<String> {
+pub(super) fn deployed(host: &OsHost, snapshot: &Snapshot) -> Option<String> {
     let dir = snapshot.dir.as_ref()?;
     host.lstat(&dir.join(MARKER)).ok()?;
     let name = dir.file_name()?.to_str()?;
@@ -86,9 +86,8 @@ pub(super) fn content(
     let dir = snapshot.dir.as_ref().and_then(|dir| dir.parent()).ok_or_else(missing)?;
     let dir: PathBuf = dir.join(format!("{environment}_{version}"));
     host.lstat(&dir.join(MARKER)).map_err(|_| missing())?;
-    files::open(&dir.join(&path)).map_err(|error| match error.is_not_found() {
-        true => missing(),
-        false => Refusal::Failed(error.to_string()),
+    files::open(&dir.join(&path)).map_err(|error| {
+        if error.is_not_found() { missing() } else { Refusal::Failed(error.to_string()) }
     })
 }
 
