@@ -15,6 +15,7 @@ mod modules;
 mod process;
 mod site;
 mod static_catalog;
+mod stored;
 mod versions;
 mod workers;
 
@@ -28,4 +29,5 @@ pub(crate) use compiler::run as compile_for_server;
 pub(crate) use conf::read as read_conf;
 pub(crate) use environments::Environments;
 pub(crate) use site::{Compiling, Site, SiteCode};
+pub(crate) use stored::{SERVER_VARDIR, facts as stored_facts, is_url as is_store_url};
 pub(crate) use versions::MARKER;

@@ -126,3 +126,49 @@ fn a_lock_that_somebody_planted_is_neither_followed_nor_read_whole() {
     site.agent(9, &["--disable", "planted"]);
     assert_eq!(fs::read_to_string(site.path("victim")).unwrap(), "untouched");
 }
+
+#[test]
+fn an_agent_that_stays_runs_when_it_is_woken_and_ends_when_it_is_told_to() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let site = Site::new();
+    site.manifest("exec { '/bin/sh -c \"echo x >> OUT/runs\"': }\n");
+    let server = site.serve(&["--set=autosign=true"]);
+    site.agent(server.port, &["-t"]);
+    let set = |name: &str, path: &str| format!("--{name}={}", site.path(path).display());
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+        .args(["puppet", "agent", "--no-daemonize", "--certname=n1", "--server=localhost"])
+        .args([format!("--serverport={}", server.port), "--runinterval=1h".into()])
+        .args([
+            set("confdir", "agent/conf"),
+            set("vardir", "agent/var"),
+            set("ssldir", "agent/ssl"),
+        ])
+        .args([set("publicdir", "agent/public"), set("rundir", "agent/run")])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let runs = || fs::read_to_string(site.path("out/runs")).unwrap_or_default().lines().count();
+    let reach = |wanted: usize| {
+        let until = Instant::now() + Duration::from_secs(60);
+        while runs() < wanted {
+            assert!(Instant::now() < until, "{} runs instead of {wanted}", runs());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let signal = |name: &str| {
+        let pid = fs::read_to_string(site.path("agent/run/agent.pid")).unwrap();
+        assert!(Command::new("kill").args([name, pid.trim()]).status().unwrap().success());
+    };
+    reach(2);
+    signal("-USR1");
+    reach(3);
+    signal("-USR2");
+    // HUP puts a new process in its place, which begins with a run.
+    signal("-HUP");
+    reach(4);
+    signal("-TERM");
+    let ended = agent.wait().unwrap();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(!site.path("agent/run/agent.pid").exists());
+}

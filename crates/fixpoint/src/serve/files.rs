@@ -228,9 +228,8 @@ pub(crate) fn content(
 ) -> Result<Content, Refusal> {
     let missing = || not_found("file_content", wish);
     let place = places(host, served, wish).into_iter().next().ok_or_else(missing)?;
-    open(&place).map_err(|error| match error.is_not_found() {
-        true => missing(),
-        false => Refusal::Failed(error.to_string()),
+    open(&place).map_err(|error| {
+        if error.is_not_found() { missing() } else { Refusal::Failed(error.to_string()) }
     })
 }
 

@@ -12,7 +12,8 @@ use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptio
 
 use crate::personas::puppet::settings::Settings;
 use crate::serve::{
-    AutosignSetting, Chef, ChefWish, Compiling, Environments, Grounds, Site, SiteCode, ensure,
+    AutosignSetting, Chef, ChefWish, Compiling, Environments, Grounds, SERVER_VARDIR, Site,
+    SiteCode, ensure, is_store_url,
 };
 use crate::{exit, terminal};
 
@@ -79,7 +80,7 @@ fn settings(host: &OsHost, args: &Args) -> Result<Settings, String> {
     if settings.is_given("vardir") {
         return Ok(settings);
     }
-    Ok(settings.and("vardir", "/var/lib/puppetserver"))
+    Ok(settings.and("vardir", SERVER_VARDIR))
 }
 
 fn start(args: &Args) -> Result<(), String> {
@@ -175,9 +176,7 @@ fn start(args: &Args) -> Result<(), String> {
 
 fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result<Fleet, String> {
     let fleet = match store {
-        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-            Fleet::postgres(url)
-        }
+        Some(url) if is_store_url(url) => Fleet::postgres(url),
         file => {
             let default = || Path::new(&settings.get("vardir")).join("fleet.db");
             let file = file.map_or_else(default, PathBuf::from);

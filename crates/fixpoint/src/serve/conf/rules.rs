@@ -20,7 +20,7 @@ pub(super) fn read(part: &Part<'_>) -> Result<Vec<Rule>, String> {
             }
             "rules" => {
                 for item in member.items() {
-                    let named = item.value["name"].as_str().map(|name| item.from_line_of(name));
+                    let named = item.value["name"].as_str().map(|name| item.at_line_of(name));
                     let rule = rule(&named.unwrap_or(item.clone()))?;
                     if rules.iter().any(|known| known.name == rule.name) {
                         return Err(item.wrong(&format!("two rules are named '{}'", rule.name)));

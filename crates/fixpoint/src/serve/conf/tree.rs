@@ -37,7 +37,7 @@ impl<'a> Part<'a> {
     }
 
     /// The same from the line on that has a text.
-    pub(super) fn from_line_of(&self, word: &str) -> Part<'a> {
+    pub(super) fn at_line_of(&self, word: &str) -> Part<'a> {
         Part { line: self.line_of(word), ..self.clone() }
     }
 
