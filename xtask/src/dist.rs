@@ -86,6 +86,8 @@ fn tarball(root: &Path, binary: &Path, out: &Path) -> Result<()> {
         (binary, "fixpoint"),
         (&root.join("LICENSE"), "LICENSE"),
         (&root.join("README.md"), "README.md"),
+        (&root.join("crates/fixpoint/packaging/fixpoint-serve.service"), "fixpoint-serve.service"),
+        (&root.join("crates/fixpoint/packaging/fixpoint-agent.service"), "fixpoint-agent.service"),
     ] {
         std::fs::copy(from, stage.join(to)).with_context(|| from.display().to_string())?;
     }

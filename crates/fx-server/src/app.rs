@@ -97,9 +97,9 @@ impl App {
             BucketGet, BucketPut, Catalog, CatalogV4, Certificate, CertificateRequest,
             ChangeStatus, Classes, Clean, Command, DeleteRequest, DeleteStatus, Environments,
             Expirations, FileContent, FileMetadata, FileMetadatas, FlushEnvironments, FlushPool,
-            Modules, Node, PuppetdbQuery, PuppetdbTime, PuppetdbVersion, Renew, RevocationList,
-            SaveFacts, SaveReport, Sign, SignAll, StaticContent, Status, StatusServices,
-            StatusSimple, Statuses, StatusesWithoutKey, SubmitRequest, UpdateLists,
+            Metrics, Modules, Node, PuppetdbQuery, PuppetdbTime, PuppetdbVersion, Renew,
+            RevocationList, SaveFacts, SaveReport, Sign, SignAll, StaticContent, Status,
+            StatusServices, StatusSimple, Statuses, StatusesWithoutKey, SubmitRequest, UpdateLists,
         };
         let parts = &found.parts;
         let name = parts.first().map_or("", String::as_str);
@@ -130,6 +130,7 @@ impl App {
             }
             StatusSimple => Ok(self.status_simple(parts)),
             StatusServices => Ok(self.status_services(parts, request)),
+            Metrics => self.metrics(parts, request),
             Command => self.command(request),
             PuppetdbQuery => self.puppetdb_query(parts, request),
             PuppetdbVersion => Ok(crate::puppetdb::puppetdb_version()),

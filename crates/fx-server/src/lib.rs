@@ -17,6 +17,7 @@ mod connections;
 mod dates;
 mod http;
 mod message;
+mod metrics;
 mod packed;
 mod puppet;
 mod puppetdb;

@@ -142,6 +142,7 @@ const DEFAULTS: &[(&str, &[&str], Grant)] = &[
     ("/pdb/cmd",                                  &["POST"],        Admin),
     ("/pdb/query",                                &["GET", "POST"], Admin),
     ("/pdb/meta",                                 &["GET"],         AnyCertificate),
+    ("/metrics/v2",                               &["GET", "POST"], Admin),
     ("/status/v1/services",                       &["GET"],         Anyone),
     ("/status/v1/simple",                         &["GET"],         Anyone),
 ];

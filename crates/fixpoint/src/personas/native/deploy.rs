@@ -126,7 +126,7 @@ fn deploy(args: &Args) -> Result<String, String> {
     }
     let versions = path.join(".versions");
     make_dirs(&host, &versions)?;
-    let lock = host.lock(&versions.join(".lock"), Duration::from_secs(60)).map_err(shown)?;
+    let lock = host.lock(&versions.join(".lock"), Duration::from_mins(1)).map_err(shown)?;
     let _lock = lock.ok_or("another deployment is under way")?;
     let scratch = Scratch::new(&host, &versions)?;
     let code = scratch.path.join("code");

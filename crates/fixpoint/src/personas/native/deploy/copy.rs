@@ -1,5 +1,6 @@
 //! Trees of code: copied without the history of the code, and named by what is in them.
 
+use std::fmt::Write;
 use std::path::{Component, Path};
 
 use fx_crypto::digest::Algorithm;
@@ -94,7 +95,7 @@ fn listed(host: &OsHost, dir: &Path, below: &Path, into: &mut String) -> Result<
             }
         };
         // Quoted: a name may have anything in it.
-        *into += &format!("{:?} {content}\n", name.display().to_string());
+        let _ = writeln!(into, "{:?} {content}", name.display().to_string());
         if meta.is_dir() {
             listed(host, dir, &name, into)?;
         }

@@ -48,7 +48,7 @@ impl Source<'_> {
         let place = self.place.strip_prefix("file://").unwrap_or(self.place);
         let path = host.cwd().join(place);
         match host.stat_opt(&path).map_err(shown)? {
-            Some(meta) if meta.is_file() => self.unpack(host, &path, to).map(|()| None),
+            Some(meta) if meta.is_file() => unpack(host, &path, to).map(|()| None),
             Some(_) if !is_repository(host, &path) => {
                 host.check_trusted(&path).map_err(shown)?;
                 copy::tree(host, &path, to).map(|()| None)
@@ -59,14 +59,6 @@ impl Source<'_> {
             }
             None => Err(format!("there is no '{}'", path.display())),
         }
-    }
-
-    fn unpack(&self, host: &OsHost, archive: &Path, to: &Path) -> Result<(), String> {
-        host.check_trusted(archive).map_err(shown)?;
-        fx_host::Edits::make_dir(host, to, 0o700).map_err(shown)?;
-        let mut argv = words(&["tar", "-xozf"], &[archive]);
-        argv.extend(words(&["--strip-components=1", "-C"], &[to]));
-        run(host, &argv).map(drop)
     }
 
     /// A fresh clone has nothing in it that was not committed.
@@ -108,4 +100,12 @@ impl Source<'_> {
 fn is_repository(host: &OsHost, path: &Path) -> bool {
     let has = |name: &str| host.lstat(&path.join(name)).is_ok();
     has(".git") || (has("HEAD") && has("objects") && has("refs"))
+}
+
+fn unpack(host: &OsHost, archive: &Path, to: &Path) -> Result<(), String> {
+    host.check_trusted(archive).map_err(shown)?;
+    fx_host::Edits::make_dir(host, to, 0o700).map_err(shown)?;
+    let mut argv = words(&["tar", "-xozf"], &[archive]);
+    argv.extend(words(&["--strip-components=1", "-C"], &[to]));
+    run(host, &argv).map(drop)
 }
