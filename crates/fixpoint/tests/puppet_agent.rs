@@ -150,7 +150,7 @@ fn an_agent_that_stays_runs_when_it_is_woken_and_ends_when_it_is_told_to() {
         .unwrap();
     let runs = || fs::read_to_string(site.path("out/runs")).unwrap_or_default().lines().count();
     let reach = |wanted: usize| {
-        let until = Instant::now() + Duration::from_secs(60);
+        let until = Instant::now() + Duration::from_mins(1);
         while runs() < wanted {
             assert!(Instant::now() < until, "{} runs instead of {wanted}", runs());
             std::thread::sleep(Duration::from_millis(50));
