@@ -8,5 +8,5 @@ mod http;
 pub mod puppet;
 mod tls;
 
-pub use http::{Answer, Client, Content, NetError, Timeouts};
+pub use http::{Answer, Client, Content, NetError, Opened, Timeouts};
 pub use tls::{Identity, Trust};

@@ -4,6 +4,7 @@ mod attempt;
 mod check;
 mod compile;
 mod copy;
+mod deploy;
 mod facts;
 mod generate;
 mod history;
@@ -45,6 +46,14 @@ enum Verb {
     Compile(compile::CompileArgs),
     /// Serve catalogs, files and certificates to Puppet's agents
     Serve(serve::Args),
+    /// Put a version of a Puppet environment in place, all at once
+    Deploy(deploy::Args),
+    /// Compile catalogs for a server, which is at the other end of standard input
+    #[command(name = "serve-compiler", hide = true)]
+    ServeCompiler {
+        /// Seconds that a catalog may take
+        limit: u64,
+    },
     /// Show what the machine is
     Facts(facts::Args),
     /// List past runs, or show one with its steps
@@ -77,6 +86,8 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Test(args) => test::run(args),
         Verb::Compile(args) => compile::run(&args),
         Verb::Serve(args) => serve::run(&args),
+        Verb::Deploy(args) => deploy::run(&args),
+        Verb::ServeCompiler { limit } => crate::serve::compile_for_server(limit),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),
