@@ -24,6 +24,7 @@ mod masking;
 mod merge;
 mod ohai;
 mod mounts;
+mod network;
 mod own_files;
 mod packages;
 mod prelude;

@@ -22,7 +22,7 @@ use crate::formatter::{Console, Output, Style};
 use crate::log::Log;
 use crate::{
     accounts, actions, change, crontabs, effects, erubis, file_provider, files, log, merge, mounts,
-    own_files, packages, prelude, progress, property, schema, services, shell, trap,
+    network, own_files, packages, prelude, progress, property, schema, services, shell, trap,
 };
 
 /// What was asked for.
@@ -62,6 +62,8 @@ pub struct Machine {
     pub(crate) trusted: RefCell<FxHashSet<PathBuf>>,
     /// Package managers, with what they know of the machine.
     pub(crate) managers: fx_resources::package::backend::Managers,
+    /// Connections to the server, if there is one.
+    pub(crate) network: network::Network,
 }
 
 impl Machine {
@@ -125,6 +127,7 @@ fn methods() -> Vec<(&'static str, Method)> {
     list.extend_from_slice(accounts::METHODS);
     list.extend_from_slice(crontabs::METHODS);
     list.extend_from_slice(mounts::METHODS);
+    list.extend_from_slice(network::METHODS);
     list.extend_from_slice(packages::METHODS);
     list.extend_from_slice(schema::METHODS);
     list.extend_from_slice(services::METHODS);
@@ -247,6 +250,7 @@ pub fn run(
         mapped: RefCell::default(),
         trusted: RefCell::default(),
         managers: fx_resources::package::backend::Managers::default(),
+        network: network::Network::default(),
     });
     let mut code = drive(&mut vm, &machine);
     vm.flush_output();

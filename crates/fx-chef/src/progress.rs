@@ -12,6 +12,8 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("formatter", formatter),
     ("doc?", doc),
     ("run_start", run_start),
+    ("registering", registering),
+    ("policy_loaded", policy_loaded),
     ("resolving", resolving),
     ("synchronizing", synchronizing),
     ("compiling", compiling),
@@ -44,6 +46,21 @@ fn doc(machine: &Machine, _: &mut Vm, _: Args) -> R {
 
 fn run_start(machine: &Machine, _: &mut Vm, _: Args) -> R {
     machine.emit(&Event::RunStarted);
+    Ok(NIL)
+}
+
+/// `FX.registering(name)`: a client without a key introduces itself.
+fn registering(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    machine.emit(&Event::Registering { name: &name });
+    Ok(NIL)
+}
+
+/// `FX.policy_loaded(name, revision)`.
+fn policy_loaded(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let (name, revision) =
+        (text(vm, a, 0)?.unwrap_or_default(), text(vm, a, 1)?.unwrap_or_default());
+    machine.emit(&Event::PolicyLoaded { name: &name, revision: &revision });
     Ok(NIL)
 }
 

@@ -1,7 +1,6 @@
-//! The Chef personas: chef-client in local mode, chef-solo, chef-apply, and ohai.
+//! The Chef personas: chef-client, chef-solo, chef-apply, and ohai.
 //!
-//! Flags are the originals'; `--fx-report`, `--fx-facts`, `--fx-collection` and `--fx-findings` are ours. A
-//! server is not talked to: without `-z` the client says so.
+//! Flags are the originals'; `--fx-report`, `--fx-facts`, `--fx-collection` and `--fx-findings` are ours.
 
 mod flags;
 
@@ -53,6 +52,9 @@ const TEXTS: &[(&str, &str)] = &[
     ("recipe-url", "recipe_url"),
     ("run-lock-timeout", "run_lock_timeout"),
     ("lockfile", "lockfile"),
+    ("server", "server"),
+    ("client_key", "client_key"),
+    ("validation_key", "validation_key"),
     ("execute", "recipe_text"),
 ];
 
@@ -104,6 +106,9 @@ fn parse(given: Given, local: bool) -> Result<Request, String> {
             "fx-facts" => request.facts = Some(value.into()),
             "policy-name" => set(&mut request, "policy_name", json!(value)),
             "policy-group" => set(&mut request, "policy_group", json!(value)),
+            "skip-cookbook-sync" => set(&mut request, "skip_cookbook_sync", json!(true)),
+            "no-skip-cookbook-sync" => set(&mut request, "skip_cookbook_sync", json!(false)),
+            "fips" => set(&mut request, "fips", json!(true)),
             "slow-report" => set(&mut request, "slow_report", count.map_or(json!(true), J::from)),
             "override-runlist" | "runlist" => {
                 request.options.insert("run_list".into(), list(&value));
@@ -121,12 +126,9 @@ fn parse(given: Given, local: bool) -> Result<Request, String> {
             _ => {}
         }
     }
-    if !local {
-        return Err(
-            "talking to a Chef Infra Server is not supported yet; use --local-mode (-z)".into()
-        );
+    if local {
+        request.options.insert("local".into(), json!(true));
     }
-    request.options.insert("local".into(), json!(true));
     if !request.options.contains_key("config") && !request.options.contains_key("no_config") {
         request.options.insert("find_config".into(), json!(true));
     }
