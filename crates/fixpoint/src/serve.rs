@@ -8,6 +8,7 @@ mod environments;
 mod exports;
 mod files;
 mod fingerprint;
+mod import;
 mod modules;
 mod site;
 mod workers;
@@ -17,6 +18,7 @@ pub(crate) use authority::{
     write_authority,
 };
 pub(crate) use autosign::AutosignSetting;
-pub(crate) use chef::{Chef, ChefWish};
+pub(crate) use chef::{Chef, ChefWish, first_organization, over_store};
 pub(crate) use environments::Environments;
+pub(crate) use import::import;
 pub(crate) use site::Site;

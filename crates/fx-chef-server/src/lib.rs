@@ -42,5 +42,6 @@ mod users;
 mod validation;
 mod versions;
 
+pub use manifest::files_in as files_of;
 pub use message::{Reply, Request};
 pub use server::{Fill, NewKeys, Parts, Server};

@@ -116,6 +116,46 @@ impl Server {
         changed.map_err(said)
     }
 
+    /// The answer to a request of whoever looks after the server, which nobody signed: the
+    /// superuser may do everything.
+    pub fn answer_superuser(&self, request: &Request) -> Reply {
+        let (found, version) = match (routes::find(request), versions::asked(request)) {
+            (Ok(found), Ok(version)) => (found, version),
+            (Err(reply), _) | (_, Err(reply)) => return reply,
+        };
+        let answered =
+            self.superuser().and_then(|actor| self.perform(request, &found, &actor, version));
+        match answered {
+            Ok(reply) | Err(Stopped::Caller(reply)) => reply,
+            Err(Stopped::Store(error)) => Reply::error(500, error.to_string()),
+        }
+    }
+
+    fn superuser(&self) -> Answer<Actor> {
+        let user = self.parts.fleet.read_documents::<_, Reply>(|docs| {
+            Ok(docs.get(GLOBAL, "user", SUPERUSER)?.unwrap_or_default())
+        })?;
+        let user: serde_json::Value = serde_json::from_slice(&user).unwrap_or_default();
+        let id = user["authz_id"].as_str().unwrap_or_default().to_owned();
+        Ok(Actor { name: SUPERUSER.to_owned(), id, is_superuser: true, ..nobody() })
+    }
+
+    /// A password that nobody knows, for users who sign with keys.
+    pub fn new_password(&self) -> String {
+        self.random_hex(16)
+    }
+
+    /// Keeps the content of a file of cookbooks; its checksum.
+    pub fn keep_content(&self, org: &str, content: &[u8]) -> Result<String, String> {
+        let mut checksum = String::new();
+        self.change(|context| {
+            context.org = org.to_owned();
+            checksum = crate::files::keep(context, content)?;
+            Ok(())
+        })?;
+        Ok(checksum)
+    }
+
     /// The answer to a request.
     pub fn answer(&self, request: &Request) -> Reply {
         let asked = match versions::asked(request) {
@@ -150,6 +190,11 @@ impl Server {
             Access::Open => nobody(),
             Access::Signed => self.actor(request, &found, version)?,
         };
+        self.perform(request, &found, &actor, version)
+    }
+
+    /// Does what an endpoint does, in one transaction.
+    fn perform(&self, request: &Request, found: &Found, actor: &Actor, version: u8) -> Answer {
         let work = |docs: &mut Documents<'_>| {
             let mut context = self.context(docs, request, &found.org, actor.clone());
             context.version = version;
@@ -159,7 +204,10 @@ impl Server {
             return self.parts.fleet.read_documents(work);
         }
         let changed = self.parts.fleet.change_documents(work);
-        self.indexes.forget(&found.org);
+        if found.org.is_empty() {
+            // An organization may be gone, with all that is known of it.
+            self.indexes.forget(found.parts.first().map_or("", String::as_str));
+        }
         changed
     }
 

@@ -4,7 +4,13 @@ class Chef
   class Client
     attr_reader :node, :run_status, :events
     def self.fx_main(opts)
+      return describe(opts["describe"]) if opts["describe"]
       new(opts).fx_run
+    end
+    def self.describe(items)
+      Chef::Config[:local_mode] = true
+      FX.write_collection("/dev/stdout", FX.json(Chef::FxDescribe.all(items)))
+      0
     end
     def initialize(opts) = @opts = opts
 
@@ -241,11 +247,12 @@ class Chef
       Chef::Log.info("Platform: #{RUBY_PLATFORM}")
       Chef::Log.info("Chef-client pid: #{Process.pid}") if Chef::Log.info?
       @events.run_start(Chef::VERSION) if @events.heard?
+      @run_status = Chef::RunStatus.new(nil, @events)
+      @run_status.run_id = Chef::RequestID.instance.request_id
       name_node
       register unless Chef::Config[:local_mode]
       build_node
-      @run_status = Chef::RunStatus.new(@node, @events)
-      @run_status.run_id = Chef::RequestID.instance.request_id
+      @run_status.node = @node
       @run_status.start_clock
       expand
       Chef::Log.info("Starting Chef Infra Client Run for #{@node.name}")

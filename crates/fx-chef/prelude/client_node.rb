@@ -20,6 +20,7 @@ class Chef
       stored = load_node
       @node.normal = stored["normal"] || {}
       @node.automatic = @automatic
+      know_node unless Chef::Config[:local_mode]
       run_list = attrs.delete("run_list")
       attrs.delete("recipes").then { |r| run_list ||= r }
       choose_environment(stored, attrs.delete("chef_environment"))
@@ -30,6 +31,27 @@ class Chef
       @node.primary_runlist = @primary
       @node.run_list = @opts["override"] ? Chef::RunList.new(*@opts["run_list"]) : @primary
       @node.normal["tags"] = [] unless @node.normal.key?("tags")
+    end
+
+    # What others find the node by on the server.
+    def know_node
+      @node.automatic["name"] = @node.name
+      @node.automatic["chef_guid"] = Chef::Config[:chef_guid] ||= guid
+    end
+    # A name for the machine that stays when its node is called otherwise.
+    def guid
+      path = Chef::Config[:chef_guid_path]
+      kept = FX.file?(path) ? FX.read(path).to_s.strip : ""
+      return kept unless kept.empty?
+      fresh = FX.uuid
+      unless Chef::Config[:why_run]
+        require "fileutils"
+        FX.own_state do
+          FileUtils.mkdir_p(::File.dirname(path))
+          FX.store(path, fresh, 0644)
+        end
+      end
+      fresh
     end
 
     # What the store has of the node; a new one is made known to it at once.

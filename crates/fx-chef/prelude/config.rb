@@ -112,6 +112,7 @@ class Chef
         when :config_dir
           file = self[:config_file]
           file ? ::File.dirname(::File.expand_path(file)) : "/etc/chef"
+        when :chef_guid_path then "#{self[:config_dir]}/chef_guid"
         when :root_path then "/etc/chef"
         when :etc_chef_dir then "/etc/chef"
         when :data_collector then @values[key] = Context.new

@@ -108,7 +108,7 @@ class Chef
     FxStore: "store", FxServerStore: "store_server", FxCookbookCache: "cookbook_cache", FxRegistration: "registration",
     FxVault: "vault", FxKeptNode: "store_server",
     FxLocalSearch: "local_search", FxServerReports: "server_reports", FxGems: "local_gems",
-    RunLock: "run_lock",
+    RunLock: "run_lock", FxDescribe: "describe",
     ScanAccessControl: "inert_names", FileSystem: "inert_names", Telemeter: "inert_names", Mixins: "mixin",
     TrainTransport: "inert_names", TargetIO: "inert_names", DataCollector: "inert_names",
   }.each { |name, file| autoload name, "prelude:chef/#{file}.rb" }

@@ -94,10 +94,17 @@ class Chef
       super
     end
     def connection
-      name = @options[:client_name] || Chef::Config[:node_name]
-      key = @options[:raw_key] || Chef::Config[:client_key_contents]
-      @connection ||= FxConnections.to(@url, name, key ? nil : @options[:signing_key_filename] ||
-        Chef::Config[:client_key], key)
+      @connection ||= begin
+        name = @options[:client_name] || Chef::Config[:node_name]
+        key = @options[:raw_key] || Chef::Config[:client_key_contents]
+        file = @options[:signing_key_filename] || Chef::Config[:client_key] unless key
+        FxConnections.to(@url, name, file, key)
+      end
+    rescue Chef::Exceptions::PrivateKeyMissing
+      # In the words of the original's runtime.
+      why = ::File.exist?(file) ? "EACCES: Permission denied" : "ENOENT: No such file or directory"
+      Chef::Log.warn("Failed to read the private key #{file}: #<Errno::#{why} @ rb_sysopen - #{file}>")
+      raise
     end
     %w{get delete head}.each { |m| define_method(m) { |path, headers = {}| request(m.upcase, path, headers) } }
     %w{post put}.each { |m| define_method(m) { |path, data, headers = {}| request(m.upcase, path, headers, data) } }

@@ -32,7 +32,7 @@ class Chef
 
       def of(error)
         case error
-        when Chef::Exceptions::MissingRole then nil
+        when Chef::Exceptions::MissingRole, Chef::Exceptions::InvalidPrivateKey then nil
         when Chef::Exceptions::PrivateKeyMissing then missing_key
         when Chef::Exceptions::InvalidRedirect
           [["Invalid Redirect:", "Change your Chef Infra Server location in client.rb to the Chef Infra Server's " \

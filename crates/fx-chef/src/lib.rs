@@ -11,6 +11,7 @@ mod actions;
 mod change;
 mod clock;
 mod crontabs;
+mod describe;
 mod diff;
 mod effects;
 mod erubis;
@@ -37,6 +38,7 @@ mod shell;
 mod trap;
 mod wording;
 
+pub use describe::{Described, describe};
 pub use machine::{Machine, Request, run};
 pub use ohai::automatic;
 

@@ -36,8 +36,11 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
 const MOST: u64 = 4 << 20;
 
 /// Where a distribution keeps the authorities that everybody trusts.
-const BUNDLES: &[&str] =
-    &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+const BUNDLES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/cert.pem",
+];
 
 /// Connections and keys of a run.
 #[derive(Default)]
@@ -192,9 +195,7 @@ fn identity(machine: &Machine, vm: &mut Vm, settings: &Settings) -> Res<Option<I
     let private = machine.read_private(&key).and_then(|text| Key::from_pem(text.trim()).ok());
     match (certificate, private) {
         (Some(certificate), Some(key)) => Ok(Some(Identity { certificate, key })),
-        (None, _) => {
-            raise(vm, "ConfigurationError", &format!("Error reading cert file '{cert}'"))
-        }
+        (None, _) => raise(vm, "ConfigurationError", &format!("Error reading cert file '{cert}'")),
         (_, None) => raise(vm, "ConfigurationError", &format!("Error reading key file '{key}'")),
     }
 }
@@ -242,7 +243,10 @@ fn only_reads(method: &str, path: &str) -> bool {
         "GET" | "HEAD" => true,
         "POST" => {
             let mut parts = path.trim_matches('/').rsplit('/');
-            matches!((parts.next(), parts.next()), (Some("cookbook_versions"), _) | (_, Some("search")))
+            matches!(
+                (parts.next(), parts.next()),
+                (Some("cookbook_versions"), _) | (_, Some("search"))
+            )
         }
         _ => false,
     }

@@ -146,9 +146,9 @@ impl Server {
         for _ in 0..=MOST_REDIRECTS {
             let answer = self.negotiate(ask, &url, world)?;
             let follows = matches!(ask.method, "GET" | "HEAD");
-            let to = answer.header("location").filter(|_| {
-                follows && (300..400).contains(&answer.status) && answer.status != 304
-            });
+            let to = answer
+                .header("location")
+                .filter(|_| follows && (300..400).contains(&answer.status) && answer.status != 304);
             match to {
                 Some(to) => url = joined(&url, to).ok_or(AskError::Address(to.to_owned()))?,
                 None => return Ok(answer),

@@ -161,10 +161,10 @@ impl Client {
             .max_idle_age(Duration::from_secs(4))
             .proxy(proxy)
             .build();
-        let connector = ()
-            .chain(ConnectProxyConnector::default())
-            .chain(TcpConnector::default())
-            .chain(Secured(Arc::new(tls)));
+        let connector =
+            ().chain(ConnectProxyConnector::default())
+                .chain(TcpConnector::default())
+                .chain(Secured(Arc::new(tls)));
         let agent = ureq::Agent::with_parts(settings, connector, DefaultResolver::default());
         Ok(Client { agent, headers })
     }
@@ -231,6 +231,11 @@ fn reason(error: ureq::Error) -> NetError {
             }
             if error.kind() == std::io::ErrorKind::ConnectionRefused {
                 return NetError::Refused;
+            }
+            // The library has no kind for it, and no number.
+            let lookup = "failed to lookup address information";
+            if error.raw_os_error().is_none() && error.to_string().starts_with(lookup) {
+                return NetError::Name;
             }
             NetError::Connect(error.to_string())
         }

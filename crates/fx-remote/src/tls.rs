@@ -5,11 +5,11 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use fx_wire::x509::{Certificate, Key, Revocations};
-use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
-use rustls::server::ParsedCertificate;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
     StreamOwned,
