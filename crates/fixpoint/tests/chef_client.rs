@@ -232,3 +232,70 @@ fn searches_take_all_pages_and_parts_of_nodes() {
         "nodes: a1 a2 a3 b1\npaged: a1 a2 a3\nparts: {\"n\"=>\"a1\", \"c\"=>\"blue\"}\nbag: alice\nroles: web\nsecret: open sesame\n"
     );
 }
+
+#[test]
+fn runs_in_intervals_begin_and_end_by_signals() {
+    let site = Site::new();
+    let server = site.serve();
+    ended(&site.client(&server.url, &["-r", "recipe[base]"]), 0, &[]);
+    let unforked = site.client(&server.url, &["-i", "2", "--no-fork"]);
+    ended(&unforked, 1, &["Unforked Chef Infra Client interval runs are disabled by default."]);
+    fs::remove_file(site.path("base")).unwrap();
+    let (log, pid) = (site.path("daemon.log"), site.path("daemon.pid"));
+    let words = ["-i", "3600", "-d", "-P", pid.to_str().unwrap(), "-L", log.to_str().unwrap()];
+    // The background is reached when the first process ends, and its number is written by then.
+    ended(&site.client(&server.url, &words), 0, &[]);
+    let number = site.read("daemon.pid");
+    assert!(!site.path("base").exists(), "it waits before the first run");
+    ended(
+        &site.client(&server.url, &words),
+        1,
+        &[&format!("Chef is already running pid {number}")],
+    );
+    let signal = |name: &str| {
+        let sent = std::process::Command::new("kill").args([name, number.as_str()]).status();
+        assert!(sent.unwrap().success());
+    };
+    signal("-USR1");
+    wait_until(|| site.path("base").exists());
+    signal("-TERM");
+    wait_until(|| !pid.exists());
+}
+
+#[track_caller]
+fn wait_until(mut holds: impl FnMut() -> bool) {
+    for _ in 0..1200 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("it did not happen within two minutes");
+}
+
+#[test]
+fn a_plan_of_what_a_server_says_changes_neither_machine_nor_server() {
+    let site = Site::new();
+    let server = site.serve();
+    ended(&site.client(&server.url, &["-r", "recipe[base]"]), 0, &[]);
+    let before = site.node(&server.url);
+    fs::remove_file(site.path("base")).unwrap();
+    let config = site.config(&server.url, "n1.example.com", "client.pem");
+    let verb = |verb: &str| {
+        std::process::Command::new(chef_site::FIXPOINT)
+            .args([verb, "--net", "--server"])
+            .arg(&config)
+            .output()
+            .unwrap()
+    };
+    let plan = verb("plan");
+    if text(&plan).contains("copy of the machine") && plan.status.code() != Some(0) {
+        eprintln!("SKIPPED: no copy of the machine can be made here: {}", text(&plan));
+        return;
+    }
+    let shown = text(&plan);
+    assert!(shown.contains("would-repair file[") && shown.contains("+hello"), "{shown}");
+    assert!(text(&verb("explain")).contains("file["));
+    assert!(!site.path("base").exists());
+    assert_eq!(site.node(&server.url), before);
+}

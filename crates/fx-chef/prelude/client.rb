@@ -20,7 +20,7 @@ class Chef
         begin
           configure
           @configured = true
-          locked { run }
+          scheduled || locked { run }
           0
         rescue SystemExit => e
           failed(e)
@@ -32,6 +32,23 @@ class Chef
       end
       FX.finish(@error && @error.class.name, @error && message_of(@error), code, @configured)
       code
+    end
+
+    # Runs in intervals are made one by one by whoever called us; true where they are wanted.
+    def scheduled
+      c = Chef::Config
+      if c[:pid_file] && c[:lockfile] && ::File.expand_path(c[:pid_file]) == ::File.expand_path(c[:lockfile])
+        raise "PID file and lockfile are not permitted to match. Specify a different location with --pid or --lockfile"
+      end
+      c[:interval] ||= 1800 if c[:daemonize]
+      return false if c[:once] || c[:interval].nil? || !FX.schedules?
+      if c[:client_fork] == false
+        raise "Unforked Chef Infra Client interval runs are disabled by default.\nConfiguration settings:\n" \
+          "  interval  = #{c[:interval]} seconds\nEnable Chef Infra Client interval runs by setting " \
+          "`:client_fork = true` in your config file or adding `--fork` to your command line options."
+      end
+      FX.schedule(c[:interval].to_i, c[:splay].to_i, c[:daemonize], c[:pid_file] || "/tmp/Chef Infra Client.pid")
+      true
     end
 
     # Runs of the client exclude each other; the lock ends with the process at the latest.

@@ -39,7 +39,7 @@ mod trap;
 mod wording;
 
 pub use describe::{Described, describe};
-pub use machine::{Machine, Request, run};
+pub use machine::{Machine, Request, Schedule, run};
 pub use ohai::automatic;
 
 /// The version of the client whose behaviour this is.

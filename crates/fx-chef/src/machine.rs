@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use fx_engine::{Cancel, Failure, Ledger, Run};
 use fx_host::{Host, Look};
@@ -36,6 +37,21 @@ pub struct Request {
     pub facts: Option<PathBuf>,
     /// Directory names are resolved from.
     pub cwd: PathBuf,
+    /// Where the client puts what it reads about runs in intervals instead of running; without it
+    /// there is one run.
+    pub schedule: Option<Arc<Mutex<Option<Schedule>>>>,
+}
+
+/// Runs in intervals, as the configuration asks for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Seconds between runs, and at most how many more, by chance.
+    pub interval: u64,
+    pub splay: u64,
+    /// Whether it goes into the background, and how many seconds before the first run.
+    pub in_background: bool,
+    pub first: Option<u64>,
+    pub pid_file: PathBuf,
 }
 
 /// State of one run that Ruby reaches through `FX`.

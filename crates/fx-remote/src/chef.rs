@@ -26,6 +26,30 @@ impl std::fmt::Debug for Signer {
     }
 }
 
+impl Signer {
+    fn headers(
+        &self,
+        ask: &Ask<'_>,
+        url: &str,
+        version: &str,
+        world: &dyn World,
+    ) -> Result<Vec<(String, String)>, AskError> {
+        let body = ask.content.map_or(&[][..], |content| content.bytes);
+        let content_hash = self.protocol.content_hash(body);
+        let timestamp = world.timestamp();
+        let signable = Signable {
+            method: ask.method,
+            path: path_of(url),
+            content_hash: &content_hash,
+            timestamp: &timestamp,
+            name: &self.name,
+            api_version: version,
+        };
+        let mut random = |buffer: &mut [u8]| world.random(buffer);
+        sign(&signable, self.protocol, &self.key, Random(&mut random)).ok_or(AskError::Key)
+    }
+}
+
 /// What the machine gives to a request.
 pub trait World {
     /// Now, as a signature has it: `2026-01-02T03:04:05Z`.
@@ -243,7 +267,7 @@ impl Server {
         // A signature is good for a quarter of an hour wherever it is shown, so only the server
         // itself gets one.
         if let Some(signer) = self.signer.as_ref().filter(|_| origin(url) == origin(&self.base)) {
-            headers = self.signed(signer, ask, url, &version, world)?;
+            headers = signer.headers(ask, url, &version, world)?;
         }
         let mut all: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -251,29 +275,6 @@ impl Server {
         all.extend_from_slice(ask.headers);
         let sent = self.client.send(ask.method, url, ask.accept, &all, ask.content);
         Ok(sent.map_err(|(error, _)| error))
-    }
-
-    fn signed(
-        &self,
-        signer: &Signer,
-        ask: &Ask<'_>,
-        url: &str,
-        version: &str,
-        world: &dyn World,
-    ) -> Result<Vec<(String, String)>, AskError> {
-        let body = ask.content.map_or(&[][..], |content| content.bytes);
-        let content_hash = signer.protocol.content_hash(body);
-        let timestamp = world.timestamp();
-        let signable = Signable {
-            method: ask.method,
-            path: path_of(url),
-            content_hash: &content_hash,
-            timestamp: &timestamp,
-            name: &signer.name,
-            api_version: version,
-        };
-        let mut random = |buffer: &mut [u8]| world.random(buffer);
-        sign(&signable, signer.protocol, &signer.key, Random(&mut random)).ok_or(AskError::Key)
     }
 }
 
