@@ -72,9 +72,23 @@ impl PolicyArgs {
     }
 }
 
+/// Whose evaluation of a CFEngine policy is meant: each daemon has bundles of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Component {
+    /// cf-agent
+    #[default]
+    Agent,
+    /// cf-serverd
+    Server,
+    /// cf-monitord
+    Monitor,
+}
+
 /// How a policy is evaluated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Way {
+    /// Whose bundles are evaluated.
+    pub(crate) component: Component,
     /// Changes are reported, not made.
     pub(crate) rehearse: bool,
     /// This is a throw-away copy of the machine: changes are made in it and reported as changes
@@ -130,6 +144,14 @@ pub(crate) fn evaluate(
     policy: &PolicyArgs,
     way: Way,
 ) -> u8 {
+    if way.component != Component::Agent && language != Language::Cfengine {
+        let text = format!(
+            "'{}' is not evaluated: only CFEngine policy has bundles for a server and a monitor; leave out --component",
+            target.display()
+        );
+        stage.run.ledger.message(Level::Error, &text, &Origin::default());
+        return exit::ERROR;
+    }
     // Recipes and the Ruby of modules act while they compile: a preview without a copy of
     // the machine would touch it.
     if way.no_functions && language != Language::Cfengine {
