@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use fx_chef::{Described, describe};
-use fx_host::{Files, Kind, LookingHost, OsHost};
+use fx_host::{Env, Files, Kind, LookingHost, OsHost};
 use serde_json::Value as J;
 
 pub(crate) use cookbook::Cookbook;
@@ -46,6 +46,14 @@ impl Reader {
         }
         names.sort();
         Ok(names)
+    }
+
+    pub(crate) fn is_there(&self, path: &Path) -> bool {
+        self.host.stat(path).is_ok()
+    }
+
+    pub(crate) fn cwd(&self) -> PathBuf {
+        self.host.cwd()
     }
 
     pub(crate) fn bytes(&self, file: &Path) -> Result<Vec<u8>, String> {

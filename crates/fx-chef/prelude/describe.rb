@@ -17,9 +17,22 @@ class Chef
       when "metadata" then metadata(Chef::Cookbook::Metadata.new.from_file(path))
       when "role" then role(read(Chef::Role.new, name, path))
       when "environment" then environment(read(Chef::Environment.new, name, path))
+      when "config" then config(path)
       else raise ArgumentError, "unknown kind #{kind}"
       end
     end
+
+    SETTINGS = %i{chef_server_url node_name client_key cookbook_path chef_repo_path trusted_certs_dir ssl_verify_mode
+      ssl_ca_file http_retry_count http_retry_delay rest_timeout environment authentication_protocol_version
+      validation_client_name http_proxy https_proxy no_proxy}.freeze
+    # What a configuration sets; the rest is for whoever reads it.
+    def self.config(path)
+      Chef::Config.reset
+      Chef::Config[:config_file] = path
+      Chef::Config.from_file(path)
+      SETTINGS.select { |name| Chef::Config.given?(name) }.to_h { |name| [name.to_s, plain(Chef::Config[name])] }
+    end
+    def self.plain(value) = value.is_a?(Array) ? value.map(&:to_s) : value.is_a?(Symbol) ? value.to_s : value
 
     def self.read(object, name, path)
       object.name(name)

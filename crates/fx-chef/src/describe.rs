@@ -19,6 +19,8 @@ pub enum Described {
     Metadata,
     Role,
     Environment,
+    /// The configuration of a workstation
+    Config,
 }
 
 impl Described {
@@ -27,6 +29,7 @@ impl Described {
             Described::Metadata => "metadata",
             Described::Role => "role",
             Described::Environment => "environment",
+            Described::Config => "config",
         }
     }
 }
