@@ -39,14 +39,15 @@ end
   problems << "#{which} run: another order:\n  #{rest[0].join("\n  ")}\n---\n  #{rest[1].join("\n  ")}" if rest[0].sort == rest[1].sort
 end
 
-# Facts that differ between two looks at one machine, or that docs/chef.md lists as missing, are left out.
+# Facts that differ between two looks at one machine, that docs/chef.md lists as missing, or that need a name
+# service, which a copy lacks, are left out.
 real, ours = [real_file, our_file].map { |file| JSON.parse(File.read(file)) }
 %w{chef_environment run_list normal override json_class chef_type}.each do |part|
   problems << "node: #{part}: #{real[part]} and #{ours[part]}" if real[part] != ours[part]
 end
 real["default"].delete("audit")
 problems << "node: default: #{real["default"]} and #{ours["default"]}" if real["default"] != ours["default"]
-%w{recipes roles expanded_run_list cookbooks chef_environment chef_guid platform platform_version platform_family fqdn
+%w{recipes roles expanded_run_list cookbooks chef_environment chef_guid platform platform_version platform_family
   hostname os os_version}.each do |name|
   a, b = real["automatic"][name], ours["automatic"][name]
   problems << "node: automatic #{name}: #{a} and #{b}" if a != b
@@ -60,7 +61,7 @@ runs.select { |name, _| name.start_with?("ours") }.values.flatten.each do |row|
   next unless h["x-ops-sign"] && h["x-ops-userid"] == "ours"
   sha = ->(text) { Base64.strict_encode64(Digest::SHA1.digest(text)) }
   path = row["path"].sub(/\?.*/, "").squeeze("/").sub(%r{(.)/\z}, '\1')
-  text = "Method:#{row["method"]}\nHashed Path:#{sha[path]}\nX-Ops-Content-Hash:#{sha[row["body"].encode("latin-1").b]}\n" \
+  text = "Method:#{row["method"]}\nHashed Path:#{sha[path]}\nX-Ops-Content-Hash:#{sha[row["body"].encode("ISO-8859-1").b]}\n" \
     "X-Ops-Timestamp:#{h["x-ops-timestamp"]}\nX-Ops-UserId:#{sha[h["x-ops-userid"]]}"
   signature = (1..20).map { |n| h["x-ops-authorization-#{n}"] }.compact.join
   opened = begin

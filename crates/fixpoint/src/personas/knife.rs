@@ -8,6 +8,8 @@ mod http;
 mod ssl;
 mod text;
 
+use std::io::Write;
+
 use serde_json::Value as J;
 
 use crate::persona::Invocation;
@@ -60,14 +62,14 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     let (flags, words) = match read(call, &args) {
         Ok(read) => read,
         Err(message) => {
-            terminal::complain(format!("Error: {message}"));
+            Knife::tell(&format!("Error: {message}"));
             return 1;
         }
     };
     let words = &words[call.words.len()..];
     if words.len() < call.least {
         terminal::print(&format!("USAGE: knife {} (options)\n", call.usage));
-        terminal::complain("FATAL: You must specify more arguments".to_owned());
+        Knife::tell("FATAL: You must specify more arguments");
         return 1;
     }
     let flag = |name: &str| {
@@ -76,7 +78,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     let settings = match Settings::read(&flag) {
         Ok(settings) => settings,
         Err(message) => {
-            terminal::complain(format!("ERROR: {message}"));
+            Knife::tell(&format!("ERROR: {message}"));
             return 1;
         }
     };
@@ -103,12 +105,14 @@ fn find(args: &[String]) -> Option<&'static Call> {
 }
 
 fn unknown(args: &[String]) -> u8 {
-    terminal::complain(format!("FATAL: Cannot find subcommand for: '{}'", args.join(" ")));
+    Knife::tell(&format!("FATAL: Cannot find subcommand for: '{}'", args.join(" ")));
     let first = args.first().map_or("", String::as_str);
     let near: Vec<&Call> = CALLS.iter().filter(|call| call.words[0] == first).collect();
     let (shown, of) = if near.is_empty() { (CALLS.iter().collect(), "") } else { (near, first) };
     let of = if of.is_empty() { String::new() } else { format!("{of} ") };
-    terminal::print(&format!("Available {of}subcommands: (for details, knife SUB-COMMAND --help)\n\n"));
+    terminal::print(&format!(
+        "Available {of}subcommands: (for details, knife SUB-COMMAND --help)\n\n"
+    ));
     for call in shown {
         terminal::print(&format!("knife {} (options)\n", call.usage));
     }
@@ -181,7 +185,7 @@ impl Knife {
 
     /// What is said beside the output.
     fn tell(line: &str) {
-        terminal::complain(line.to_owned());
+        let _closed = writeln!(std::io::stderr(), "{line}");
     }
 
     /// Asks before something is gone, unless the answer was given.

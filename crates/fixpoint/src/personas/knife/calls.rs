@@ -49,7 +49,8 @@ const UPLOADED: &[Flag] = &[
     ('d', "include-dependencies", false),
 ];
 const ALL: &[Flag] = &[('a', "all", false), ('p', "purge", false)];
-const NEW_CLIENT: &[Flag] = &[('f', "file", true), ('\0', "validator", false), ('p', "public-key", true)];
+const NEW_CLIENT: &[Flag] =
+    &[('f', "file", true), ('\0', "validator", false), ('p', "public-key", true)];
 
 const fn call(
     words: &'static [&'static str],
@@ -224,7 +225,8 @@ fn entry(text: &str) -> String {
 
 fn run_list(knife: &Knife, words: &[String], edit: Edit) -> Done {
     let mut node = knife.get(&["nodes", &words[0]])?;
-    let given = words[1..].iter().flat_map(|word| word.split(',')).filter(|one| !one.trim().is_empty());
+    let given =
+        words[1..].iter().flat_map(|word| word.split(',')).filter(|one| !one.trim().is_empty());
     let given: Vec<String> = given.map(entry).collect();
     let old = node["run_list"].as_array().cloned().unwrap_or_default();
     let mut list: Vec<String> = old.iter().map(text::plain).collect();
@@ -495,7 +497,8 @@ fn print_rows(knife: &Knife, index: &str, rows: &[J]) {
     Knife::tell("");
     for row in rows {
         if knife.has("id-only") {
-            let name = [&row["name"], &row["raw_data"]["id"]].into_iter().find(|one| one.is_string());
+            let name =
+                [&row["name"], &row["raw_data"]["id"]].into_iter().find(|one| one.is_string());
             Knife::say(&name.map(text::plain).unwrap_or_default());
             continue;
         }

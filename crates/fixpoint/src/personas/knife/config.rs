@@ -17,7 +17,8 @@ use crate::chef_repo::Reader;
 /// The most bytes of a key, a certificate or a file of credentials.
 const MOST: u64 = 4 << 20;
 
-const BUNDLES: &[&str] = &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
+const BUNDLES: &[&str] =
+    &["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
 
 /// What was set, by the names of the configuration.
 #[derive(Debug)]
@@ -103,7 +104,8 @@ impl Settings {
         let reader = Reader::new();
         let mut all = Vec::new();
         let bundle = self.text("ssl_ca_file").map(PathBuf::from);
-        let bundles = bundle.map_or_else(|| BUNDLES.iter().map(PathBuf::from).collect(), |b| vec![b]);
+        let bundles =
+            bundle.map_or_else(|| BUNDLES.iter().map(PathBuf::from).collect(), |b| vec![b]);
         let read = bundles.iter().find_map(|file| reader.host.read_limited(file, MOST).ok());
         if let Some(text) = read {
             all.extend(Certificate::bundle(&String::from_utf8_lossy(&text)).unwrap_or_default());
@@ -188,7 +190,8 @@ fn merge(into: &mut J, from: &J) {
 fn found(host: &OsHost, home: &Path) -> Option<PathBuf> {
     let cwd = host.cwd();
     let dirs = cwd.ancestors().chain(std::iter::once(home));
-    let mut files = dirs.flat_map(|dir| ["config.rb", "knife.rb"].map(|name| dir.join(".chef").join(name)));
+    let mut files =
+        dirs.flat_map(|dir| ["config.rb", "knife.rb"].map(|name| dir.join(".chef").join(name)));
     files.find(|file| host.stat(file).is_ok())
 }
 
@@ -262,7 +265,7 @@ impl World for Workstation {
 
     fn wait(&self, again: &Again<'_>) -> bool {
         let Again { url, attempt, most, .. } = again;
-        crate::terminal::complain(format!("WARN: no answer from {url}, retry {attempt}/{most}"));
+        super::Knife::tell(&format!("WARN: no answer from {url}, retry {attempt}/{most}"));
         self.0.sleep(again.pause);
         true
     }

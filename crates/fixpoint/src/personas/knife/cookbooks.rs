@@ -68,7 +68,8 @@ pub(super) fn show(knife: &Knife, words: &[String]) -> Done {
         knife.output(&J::Array(of_part));
         return Ok(());
     };
-    let base = |file: &J| text::plain(&file["path"]).rsplit('/').next().unwrap_or_default().to_owned();
+    let base =
+        |file: &J| text::plain(&file["path"]).rsplit('/').next().unwrap_or_default().to_owned();
     of_part.retain(|file| base(file) == *wanted);
     match of_part.first() {
         Some(file) => {
@@ -112,7 +113,11 @@ fn dirs(knife: &Knife, reader: &Reader) -> Result<(Vec<PathBuf>, Vec<PathBuf>), 
     for root in &roots {
         for (name, is_dir) in reader.names(root)? {
             let dir = root.join(&name);
-            if is_dir && ["metadata.rb", "metadata.json"].iter().any(|file| reader.is_there(&dir.join(file))) {
+            if is_dir
+                && ["metadata.rb", "metadata.json"]
+                    .iter()
+                    .any(|file| reader.is_there(&dir.join(file)))
+            {
                 dirs.push(dir);
             }
         }
@@ -124,7 +129,9 @@ pub(super) fn upload(knife: &Knife, names: &[String]) -> Done {
     let reader = Reader::new();
     let all = knife.has("all");
     if names.is_empty() && !all {
-        return Err(Wrong::Here("You must specify the --all flag or at least one cookbook name".into()));
+        return Err(Wrong::Here(
+            "You must specify the --all flag or at least one cookbook name".into(),
+        ));
     }
     let (dirs, roots) = dirs(knife, &reader)?;
     let mut books = Cookbook::read_all(&reader, &dirs)?;
@@ -154,8 +161,12 @@ pub(super) fn upload(knife: &Knife, names: &[String]) -> Done {
             Err(Wrong::Status(409, _)) => {
                 failed += 1;
                 let (name, version) = (&book.name, &book.version);
-                Knife::tell(&format!("ERROR: Version {version} of cookbook {name} is frozen. Use --force to override."));
-                Knife::tell(&format!("WARNING: Not updating version constraints for {name} in the environment as the cookbook is frozen."));
+                Knife::tell(&format!(
+                    "ERROR: Version {version} of cookbook {name} is frozen. Use --force to override."
+                ));
+                Knife::tell(&format!(
+                    "WARNING: Not updating version constraints for {name} in the environment as the cookbook is frozen."
+                ));
             }
             other => other?,
         }

@@ -157,9 +157,9 @@ fn unanswered(url: &str, error: &NetError) -> Vec<String> {
         ]
     };
     match error {
-        NetError::Refused => {
-            network(format!("Connection refused - Connection refused connecting to {url}, giving up"))
-        }
+        NetError::Refused => network(format!(
+            "Connection refused - Connection refused connecting to {url}, giving up"
+        )),
         NetError::Time => network(format!("Timeout connecting to {url}, giving up")),
         NetError::Certificate(_) | NetError::Tls(_) => [
             "ERROR: Could not establish a secure connection to the server.",

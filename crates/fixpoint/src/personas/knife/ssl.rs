@@ -30,8 +30,12 @@ pub(super) fn check(knife: &Knife, words: &[String]) -> Result<(), Wrong> {
                 "ERROR: The SSL cert is signed by a trusted authority but is not valid for the given hostname",
             );
             Knife::tell(&format!("ERROR: You are attempting to connect to:   '{host}'"));
-            let names: Vec<&str> = names.iter().map(|name| name.trim_start_matches("DNS:")).collect();
-            Knife::tell(&format!("ERROR: The server's certificate belongs to '{}'", names.join(", ")));
+            let names: Vec<&str> =
+                names.iter().map(|name| name.trim_start_matches("DNS:")).collect();
+            Knife::tell(&format!(
+                "ERROR: The server's certificate belongs to '{}'",
+                names.join(", ")
+            ));
             Err(Wrong::Code(1))
         }
         Err((NetError::Certificate(why), _)) => {
@@ -48,9 +52,7 @@ pub(super) fn check(knife: &Knife, words: &[String]) -> Result<(), Wrong> {
             }
             Err(Wrong::Code(1))
         }
-        Err((error, _)) => {
-            Err(Wrong::Unanswered(fx_remote::chef::AskError::Net { url, error }))
-        }
+        Err((error, _)) => Err(Wrong::Unanswered(fx_remote::chef::AskError::Net { url, error })),
     }
 }
 

@@ -69,7 +69,9 @@ fn laid_out(value: &J, pad: &str) -> String {
         J::Object(all) => {
             let rows: Vec<String> = all
                 .iter()
-                .map(|(key, value)| format!("{deep}{}: {}", J::from(key.as_str()), laid_out(value, &deep)))
+                .map(|(key, value)| {
+                    format!("{deep}{}: {}", J::from(key.as_str()), laid_out(value, &deep))
+                })
                 .collect();
             format!("{{\n{}\n{pad}}}", rows.join(",\n"))
         }
@@ -102,12 +104,17 @@ pub(super) fn node(node: &J) -> String {
     } else {
         out.push_str(&format!("Environment: {}\n", plain(&node["chef_environment"])));
     }
-    out.push_str(&format!("FQDN:        {}\nIP:          {}\n", plain(&automatic["fqdn"]), plain(ip)));
+    out.push_str(&format!(
+        "FQDN:        {}\nIP:          {}\n",
+        plain(&automatic["fqdn"]),
+        plain(ip)
+    ));
     out.push_str(&format!("Run List:    {}\n", list(&node["run_list"])));
     if !by_policy {
         out.push_str(&format!("Roles:       {}\n", list(&automatic["roles"])));
     }
-    let platform = format!("{} {}", plain(&automatic["platform"]), plain(&automatic["platform_version"]));
+    let platform =
+        format!("{} {}", plain(&automatic["platform"]), plain(&automatic["platform_version"]));
     out.push_str(&format!(
         "Recipes:     {}\nPlatform:    {}\nTags:        {}\n",
         list(&automatic["recipes"]),
