@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub(crate) mod api;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,6 +13,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(crate) const FIXPOINT: &str = env!("CARGO_BIN_EXE_fixpoint");
+
+/// The program that is measured: that of `FX_PROGRAM`, such as a release.
+pub(crate) fn program() -> String {
+    std::env::var("FX_PROGRAM").unwrap_or_else(|_| FIXPOINT.to_owned())
+}
 
 /// A server that ends with the test.
 pub(crate) struct Server {
@@ -137,8 +144,13 @@ impl Site {
 
     /// Fills the store of the server.
     pub(crate) fn import(&self, source: &str) -> Output {
-        Command::new(FIXPOINT)
+        self.import_with(source, &[])
+    }
+
+    pub(crate) fn import_with(&self, source: &str, more: &[&str]) -> Output {
+        Command::new(program())
             .args(["serve", "import", "--chef-organization", "acme"])
+            .args(more)
             .args([self.set("confdir", "server"), self.set("vardir", "server/var")])
             .arg(self.path(source))
             .output()
@@ -152,12 +164,18 @@ impl Site {
     }
 
     pub(crate) fn start(&self) -> Server {
-        let mut child = Command::new(FIXPOINT)
+        self.start_with(&[])
+    }
+
+    /// A server with more words, such as another store.
+    pub(crate) fn start_with(&self, more: &[&str]) -> Server {
+        let mut child = Command::new(program())
             .args(["serve", "--listen", "127.0.0.1:0", "--chef", "127.0.0.1:0", "--chef-plain"])
             .args(["--chef-organization", "acme", "--set=certname=localhost"])
             .args([self.set("confdir", "server"), self.set("vardir", "server/var")])
             .args([self.set("ssldir", "server/ssl"), self.set("cadir", "server/ca")])
             .args([self.set("codedir", "server/code"), "--set=keylength=2048".to_owned()])
+            .args(more)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -168,6 +186,17 @@ impl Site {
         // What it prints later is read too, or it would wait for us.
         std::thread::spawn(move || lines.for_each(drop));
         Server { child, url: format!("http://{}/organizations/acme", address.unwrap()) }
+    }
+
+    /// Who looks after the organization.
+    pub(crate) fn admin(&self, url: &str) -> api::Api {
+        api::Api::new(url, "admin", &self.key("admin"))
+    }
+
+    /// A key that the server made.
+    pub(crate) fn key(&self, name: &str) -> fx_wire::x509::Key {
+        let text = self.read(&format!("server/var/chef/{name}.pem"));
+        fx_wire::x509::Key::from_pem(&text).unwrap()
     }
 
     /// The configuration of a client, in a file.
@@ -185,7 +214,7 @@ impl Site {
 
     pub(crate) fn client(&self, url: &str, more: &[&str]) -> Output {
         let config = self.config(url, "n1.example.com", "client.pem");
-        Command::new(FIXPOINT)
+        Command::new(program())
             .args(["chef-client", "--no-color", "-c"])
             .arg(config)
             .args(more)
@@ -196,7 +225,7 @@ impl Site {
     /// A client that nobody knows yet.
     pub(crate) fn fresh(&self, url: &str) -> Output {
         let config = self.config(url, "fresh", "fresh.pem");
-        Command::new(FIXPOINT)
+        Command::new(program())
             .args(["chef-client", "--no-color", "-c"])
             .arg(config)
             .output()
