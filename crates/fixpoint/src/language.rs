@@ -36,8 +36,8 @@ pub(crate) struct PolicyArgs {
     /// The run list, separated by commas (Chef)
     #[arg(short = 'o', long = "run-list", value_delimiter = ',')]
     pub(crate) run_list: Vec<String>,
-    /// The target is the client.rb of a node: what its server says is run (Chef). In a copy this
-    /// needs --net
+    /// The target is the client.rb of a node: what its server says is run (Chef). A copy of the
+    /// machine then has its network
     #[arg(long)]
     pub(crate) server: bool,
     /// A JSON file with attributes of the node (Chef)

@@ -283,7 +283,7 @@ fn a_plan_of_what_a_server_says_changes_neither_machine_nor_server() {
     let config = site.config(&server.url, "n1.example.com", "client.pem");
     let verb = |verb: &str| {
         std::process::Command::new(chef_site::FIXPOINT)
-            .args([verb, "--net", "--server"])
+            .args([verb, "--server"])
             .arg(&config)
             .output()
             .unwrap()
@@ -296,6 +296,38 @@ fn a_plan_of_what_a_server_says_changes_neither_machine_nor_server() {
     let shown = text(&plan);
     assert!(shown.contains("would-repair file[") && shown.contains("+hello"), "{shown}");
     assert!(text(&verb("explain")).contains("file["));
+    let tried = text(&verb("try"));
+    assert!(tried.contains("verdict: idempotent"), "{tried}");
     assert!(!site.path("base").exists());
     assert_eq!(site.node(&server.url), before);
+}
+
+/// Sends a head that announces a gigabyte, and then as much as is taken.
+#[test]
+fn bodies_of_a_gigabyte_are_refused_before_they_are_read() {
+    use std::io::{Read, Write};
+    let site = Site::new();
+    let server = site.serve();
+    let address = server.url.split('/').nth(2).unwrap();
+    for head in ["Content-Length: 1073741824", "Transfer-Encoding: chunked"] {
+        let mut stream = std::net::TcpStream::connect(address).unwrap();
+        let start = format!(
+            "PUT /organizations/acme/nodes/big HTTP/1.1\r\nHost: x\r\nX-Ops-Server-API-Version: 1\r\n{head}\r\n\r\n"
+        );
+        stream.write_all(start.as_bytes()).unwrap();
+        let chunk = [b"10000\r\n".to_vec(), vec![b'a'; 0x10000], b"\r\n".to_vec()].concat();
+        let mut sent = 0;
+        while sent < 64 << 20 && stream.write_all(&chunk).is_ok() {
+            sent += chunk.len();
+        }
+        assert!(sent < 64 << 20, "{head}: the server reads on");
+        let mut answer = Vec::new();
+        let _reset = stream.read_to_end(&mut answer);
+        let answer = String::from_utf8_lossy(&answer).into_owned();
+        if !answer.is_empty() {
+            assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+            assert!(answer.contains("x-ops-server-api-version"), "{answer}");
+        }
+    }
+    ended(&site.client(&server.url, &["-r", "recipe[base]"]), 0, &[]);
 }

@@ -156,6 +156,22 @@ impl Server {
         Ok(checksum)
     }
 
+    /// The most bytes that the body of a request may have, which is known before it is read.
+    pub fn body_limit(request: &Request) -> usize {
+        routes::find(request).map_or(0, |found| found.most)
+    }
+
+    /// The answer to a request whose body is larger.
+    pub fn refuse_body(request: &Request) -> Reply {
+        let asked = versions::asked(request).unwrap_or(versions::MIN);
+        let reply = match routes::find(request) {
+            Ok(found) => too_large(found.most),
+            // Nothing is there, whatever is sent.
+            Err(reply) => reply,
+        };
+        versions::marked(reply, asked).with("connection", "close")
+    }
+
     /// The answer to a request.
     pub fn answer(&self, request: &Request) -> Reply {
         let asked = match versions::asked(request) {
@@ -181,10 +197,7 @@ impl Server {
             return Ok(Reply::error(406, "Not Acceptable"));
         }
         if request.body.len() > found.most {
-            return Ok(Reply::plain_error(
-                413,
-                format!("JSON must be no more than {} bytes.", found.most),
-            ));
+            return Ok(too_large(found.most));
         }
         let actor = match found.access {
             Access::Open => nobody(),
@@ -233,6 +246,10 @@ impl Server {
     ) -> Context<'a, 'b> {
         Context { server: self, docs, request, version: 0, org: org.to_owned(), actor }
     }
+}
+
+fn too_large(most: usize) -> Reply {
+    Reply::plain_error(413, format!("JSON must be no more than {most} bytes."))
 }
 
 /// Whether the client takes JSON.

@@ -341,9 +341,11 @@ fn named(error: &NetError) -> (&'static str, String) {
 }
 
 impl Machine {
-    /// Whether the server must stay as it is.
+    /// Whether the server must stay as it is: in a rehearsal, and in a copy of the machine, also
+    /// where changes of the copy are made as if it were the machine.
     fn leaves_server_alone(&self) -> bool {
-        self.console.borrow().style.why_run || self.ledger.in_copy()
+        let rehearsed = self.console.borrow().style.why_run || self.ledger.in_copy();
+        rehearsed || fx_host::Sandbox::is_here()
     }
 
     /// The text of a file with a key, which is never shown.
