@@ -36,6 +36,10 @@ pub(crate) struct PolicyArgs {
     /// The run list, separated by commas (Chef)
     #[arg(short = 'o', long = "run-list", value_delimiter = ',')]
     pub(crate) run_list: Vec<String>,
+    /// The target is the client.rb of a node: what its server says is run (Chef). A copy of the
+    /// machine then has its network
+    #[arg(long)]
+    pub(crate) server: bool,
     /// A JSON file with attributes of the node (Chef)
     #[arg(short = 'j', long = "json-attributes")]
     pub(crate) json_attributes: Option<PathBuf>,
@@ -56,6 +60,9 @@ impl PolicyArgs {
         }
         if !self.run_list.is_empty() {
             words.extend(["-o".into(), self.run_list.join(",").into()]);
+        }
+        if self.server {
+            words.push("--server".into());
         }
         if let Some(file) = &self.json_attributes {
             words.extend(["-j".into(), file.clone().into_os_string()]);

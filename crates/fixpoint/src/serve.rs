@@ -10,6 +10,7 @@ mod environments;
 mod files;
 mod fingerprint;
 mod frames;
+mod import;
 mod job;
 mod modules;
 mod process;
@@ -24,10 +25,11 @@ pub(crate) use authority::{
     write_authority,
 };
 pub(crate) use autosign::AutosignSetting;
-pub(crate) use chef::{Chef, ChefWish};
+pub(crate) use chef::{Chef, ChefWish, first_organization, over_store};
 pub(crate) use compiler::run as compile_for_server;
 pub(crate) use conf::read as read_conf;
 pub(crate) use environments::Environments;
+pub(crate) use import::import;
 pub(crate) use site::{Compiling, Site, SiteCode};
 pub(crate) use stored::{SERVER_VARDIR, facts as stored_facts, is_url as is_store_url};
 pub(crate) use versions::MARKER;

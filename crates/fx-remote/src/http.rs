@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustls::CertificateError;
 use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{Connector, TcpConnector};
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 
 use crate::tls::{Identity, Secured, Trust, config};
 
@@ -61,6 +61,23 @@ impl Default for Timeouts {
     /// Those of Puppet's agent.
     fn default() -> Timeouts {
         Timeouts { connect: Duration::from_mins(2), read: Duration::from_mins(10) }
+    }
+}
+
+/// Which way requests take.
+#[derive(Clone, Default)]
+pub struct Reach {
+    /// Servers without TLS are spoken to as well, and redirects are left to the caller.
+    pub plain: bool,
+    /// `http://user:password@host:port` of a proxy.
+    pub proxy: Option<String>,
+}
+
+impl std::fmt::Debug for Reach {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The address of a proxy may hold a password.
+        let proxied = self.proxy.is_some();
+        out.debug_struct("Reach").field("plain", &self.plain).field("proxied", &proxied).finish()
     }
 }
 
@@ -144,19 +161,45 @@ impl Client {
         headers: Vec<(String, String)>,
         timeouts: Timeouts,
     ) -> Result<Client, NetError> {
+        Client::reaching(trust, identity, headers, timeouts, &Reach::default())
+    }
+
+    /// The same, by a way of its own.
+    pub fn reaching(
+        trust: &Trust,
+        identity: Option<&Identity>,
+        headers: Vec<(String, String)>,
+        timeouts: Timeouts,
+        reach: &Reach,
+    ) -> Result<Client, NetError> {
         let tls = config(trust, identity).map_err(NetError::Tls)?;
-        let settings = ureq::config::Config::builder()
-            .http_status_as_error(false)
+        let proxy = match &reach.proxy {
+            Some(address) => Some(
+                ureq::Proxy::new(address)
+                    .map_err(|_| NetError::Other("the address of the proxy is not one".into()))?,
+            ),
+            None => None,
+        };
+        let mut settings = ureq::config::Config::builder();
+        if reach.plain {
+            settings = settings.max_redirects(0).max_redirects_will_error(false);
+        } else {
             // No redirect leads out of TLS.
-            .https_only(true)
+            settings = settings.https_only(true);
+        }
+        let settings = settings
+            .http_status_as_error(false)
             .timeout_connect(Some(timeouts.connect))
             .timeout_recv_response(Some(timeouts.read))
             .timeout_per_read(Some(timeouts.read))
             // A server may close a connection that is idle longer.
             .max_idle_age(Duration::from_secs(4))
-            .proxy(None)
+            .proxy(proxy)
             .build();
-        let connector = ().chain(TcpConnector::default()).chain(Secured(Arc::new(tls)));
+        let connector =
+            ().chain(ConnectProxyConnector::default())
+                .chain(TcpConnector::default())
+                .chain(Secured(Arc::new(tls)));
         let agent = ureq::Agent::with_parts(settings, connector, DefaultResolver::default());
         Ok(Client { agent, headers })
     }
@@ -227,6 +270,11 @@ fn reason(error: ureq::Error) -> NetError {
             }
             if error.kind() == std::io::ErrorKind::ConnectionRefused {
                 return NetError::Refused;
+            }
+            // The library has no kind for it, and no number.
+            let lookup = "failed to lookup address information";
+            if error.raw_os_error().is_none() && error.to_string().starts_with(lookup) {
+                return NetError::Name;
             }
             NetError::Connect(error.to_string())
         }

@@ -146,7 +146,8 @@ fn within(sandbox: &Sandbox) -> Result<Saved, String> {
 
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
     if !args.inside {
-        match copy::make(SandboxOptions { net: args.net, ..SandboxOptions::default() }) {
+        let net = args.net || args.policy.server;
+        match copy::make(SandboxOptions { net, ..SandboxOptions::default() }) {
             Ok(sandbox) => {
                 let code = inside(&sandbox, "plan");
                 return match &args.out {
@@ -179,7 +180,8 @@ pub(crate) fn plan(args: &PlanArgs) -> u8 {
 
 pub(crate) fn explain(args: &ExplainArgs) -> u8 {
     if !args.inside {
-        match copy::make(SandboxOptions::default()) {
+        let net = args.policy.server;
+        match copy::make(SandboxOptions { net, ..SandboxOptions::default() }) {
             Ok(sandbox) => return inside(&sandbox, "explain"),
             Err(error) => terminal::complain(format_args!(
                 "functions that run commands are not called: {error}"

@@ -26,20 +26,23 @@ Settings are those of puppet.conf, sections [server] and [main]. Without a certi
 Examples:
   fixpoint serve
   fixpoint serve --set confdir=/etc/puppetlabs/puppet --set codedir=/etc/puppetlabs/code
-  fixpoint serve --store postgresql://fixpoint@db.example.com/fleet")]
+  fixpoint serve --store postgresql://fixpoint@db.example.com/fleet
+  fixpoint serve import --chef-organization acme chef-repo")]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, default_value = "0.0.0.0:8140")]
     listen: String,
     /// File of the store, or the URL of a PostgreSQL database [default: fleet.db in 'vardir']
-    #[arg(long, value_name = "FILE|URL")]
+    #[arg(long, value_name = "FILE|URL", global = true)]
     store: Option<String>,
     /// Directory of puppetserver's own settings: auth.conf, ca.conf, versioned code [default:
     /// puppetserver/conf.d in 'confdir' or beside it]
     #[arg(long, value_name = "DIR")]
     conf_dir: Option<PathBuf>,
     /// A setting of Puppet, before those of puppet.conf
-    #[arg(long = "set", value_name = "NAME=VALUE")]
+    #[arg(long = "set", value_name = "NAME=VALUE", global = true)]
     settings: Vec<String>,
     /// Address and port for Chef's clients; none are served without it
     #[arg(long, value_name = "ADDRESS")]
@@ -48,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "chef")]
     chef_plain: bool,
     /// Organization of Chef that a first start makes
-    #[arg(long, value_name = "NAME", default_value = "default")]
+    #[arg(long, value_name = "NAME", default_value = "default", global = true)]
     chef_organization: String,
     /// Compilers that work at the same time; as many as there are cores by default
     #[arg(long)]
@@ -61,11 +64,53 @@ pub(crate) struct Args {
     verbose: bool,
 }
 
+#[derive(Clone, clap::Subcommand)]
+enum Command {
+    /// Fill the store of Chef's server from a repository, a backup or another server's directory
+    #[command(after_help = "\
+A repository has folders such as cookbooks, roles, environments, data_bags, nodes and policies; it goes
+into the organization of --chef-organization. A backup of a whole server (knife ec backup) has a folder
+'organizations' and brings users, groups and rights as well. What is there by the same name is replaced.
+
+Examples:
+  fixpoint serve import --chef-organization acme chef-repo
+  fixpoint serve import /var/backups/chef")]
+    Import {
+        /// The directory
+        source: PathBuf,
+    },
+}
+
 pub(crate) fn run(args: &Args) -> u8 {
-    match start(args) {
-        Ok(()) => exit::OK,
+    let done = match &args.command {
+        Some(Command::Import { source }) => import(args, source),
+        None => start(args).map(|()| exit::OK),
+    };
+    match done {
+        Ok(code) => code,
         Err(error) => super::failed(error),
     }
+}
+
+/// Fills the store; each kind is counted, and what was not taken is named.
+fn import(args: &Args, source: &Path) -> Result<u8, String> {
+    let host = OsHost::new();
+    let settings = settings(&host, args)?;
+    let fleet = open_store(&host, args.store.as_deref(), &settings)?;
+    let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(|_: &str| {});
+    let dir = Path::new(&settings.get("vardir")).join("chef");
+    let server = crate::serve::over_store(&host, &dir, &fleet, &log, "https")?;
+    if host.stat(&source.join("organizations")).is_err() {
+        crate::serve::first_organization(&host, &dir, &server, &args.chef_organization)?;
+    }
+    let done = crate::serve::import(&server, source, &args.chef_organization)?;
+    for (kind, count) in &done.counts {
+        terminal::print(&format!("{kind}: {count}\n"));
+    }
+    for refused in &done.refused {
+        terminal::complain(format!("not taken: {refused}"));
+    }
+    Ok(if done.refused.is_empty() { exit::OK } else { exit::ERROR })
 }
 
 /// Settings that differ from those of a client where nobody gives them.
