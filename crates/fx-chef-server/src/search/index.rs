@@ -60,7 +60,9 @@ impl Index {
     /// Takes these documents instead of all others; the number stands for the form they have.
     pub(super) fn replace(&mut self, all: impl Iterator<Item = (String, Words)>, form: u8) {
         let old: Vec<String> = self.documents.keys().cloned().collect();
-        old.iter().for_each(|name| self.remove(name));
+        for name in &old {
+            self.remove(name);
+        }
         for (name, words) in all {
             self.add(name, vec![form], &words);
         }
@@ -173,7 +175,9 @@ fn share(a: &[Term], b: &[Term]) -> bool {
 
 /// Indexes by organization and name.
 #[derive(Default)]
-pub(crate) struct Indexes(Mutex<HashMap<(String, String), Arc<Mutex<Index>>>>);
+pub(crate) struct Indexes(Mutex<HashMap<(String, String), Shared>>);
+
+type Shared = Arc<Mutex<Index>>;
 
 impl Indexes {
     pub(super) fn of(&self, org: &str, index: &str) -> Arc<Mutex<Index>> {
