@@ -12,6 +12,7 @@
 
 #[path = "../../fx-fleet/tests/support/cluster.rs"]
 mod cluster;
+#[path = "support/puppet_site.rs"]
 mod puppet_site;
 
 use std::collections::BTreeSet;
