@@ -7,6 +7,7 @@
     reason = "a test looks at the machine from outside"
 )]
 
+#[path = "chef_site/site.rs"]
 mod chef_site;
 
 use std::fs;

@@ -8,6 +8,7 @@
     reason = "a test looks at the machine from outside"
 )]
 
+#[path = "chef_site/site.rs"]
 mod chef_site;
 #[path = "../../fx-fleet/tests/support/cluster.rs"]
 mod cluster;

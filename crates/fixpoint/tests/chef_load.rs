@@ -8,6 +8,7 @@
     reason = "a test looks at the machine from outside, and prints figures"
 )]
 
+#[path = "chef_site/site.rs"]
 mod chef_site;
 
 use std::sync::Mutex;

@@ -51,7 +51,7 @@ impl Write for Taken {
 
 /// The document of each file, or why it has none. The files are evaluated on the machine that
 /// is given, which should be one to look at.
-pub fn describe(host: Rc<dyn Host>, files: &[(Described, &Path)]) -> Vec<Result<J, String>> {
+pub fn describe(host: Rc<impl Host + 'static>, files: &[(Described, &Path)]) -> Vec<Result<J, String>> {
     let items: Vec<J> =
         files.iter().map(|(kind, path)| json!([kind.word(), path.display().to_string()])).collect();
     let mut request = Request { cwd: host.cwd(), ..Request::default() };
