@@ -91,7 +91,7 @@ fn tarball(root: &Path, binary: &Path, out: &Path) -> Result<()> {
     }
     succeed(Command::new(binary).arg("man").arg(stage.join("man1")))?;
     std::fs::create_dir_all(stage.join("systemd"))?;
-    for unit in std::fs::read_dir(root.join("packaging/systemd"))? {
+    for unit in std::fs::read_dir(root.join("crates/fixpoint/packaging/systemd"))? {
         let unit = unit?;
         std::fs::copy(unit.path(), stage.join("systemd").join(unit.file_name()))?;
     }

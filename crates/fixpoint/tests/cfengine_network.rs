@@ -298,6 +298,22 @@ fn clocks_that_differ_too_much_are_refused() {
 }
 
 #[test]
+fn a_server_without_an_address_does_not_respond_either() {
+    let site = Site::new();
+    // No name is that long, so nobody is queried for it.
+    let name = "n".repeat(300);
+    let policy = CLIENT.replace("127.0.0.1", &name).replace("PORT", "5308").replace("MORE", "");
+    site.policy("C", &policy);
+    let said = text(&site.tool("C", "cf-agent", &["-KI"]));
+    let lines: Vec<&str> = said.lines().map(str::trim).collect();
+    let at = lines.iter().position(|line| line.starts_with("info: Unable to find host"));
+    let at = at.unwrap_or_else(|| panic!("{said}"));
+    let after = &lines[at + 1..at + 3];
+    let expected = format!("info: Unable to establish connection to '{name}'");
+    assert_eq!(after, ["info: No server is responding on port: 5308", &expected], "{said}");
+}
+
+#[test]
 fn runs_are_started_as_roles_and_bundles_allow() {
     let site = Site::new();
     let access = r#"

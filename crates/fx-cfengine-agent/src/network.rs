@@ -106,37 +106,51 @@ pub(crate) fn reach(ctx: &mut Agent<'_>, wanted: &Reach) -> Option<Line> {
     Some(line)
 }
 
-// The first address of the server that accepts a connection.
+// A connection to the server, or the line that ends every attempt at one.
 fn dial(ctx: &Agent<'_>, wanted: &Reach) -> Option<(std::net::TcpStream, IpAddr)> {
+    let reached = addresses(ctx, wanted).and_then(|to| first_that_accepts(ctx, wanted, to));
+    if reached.is_none() {
+        ctx.info(&format!("No server is responding on port: {}", wanted.port));
+    }
+    reached
+}
+
+fn addresses(ctx: &Agent<'_>, wanted: &Reach) -> Option<Vec<SocketAddr>> {
+    let unknown = |why: &str| {
+        let (server, port) = (&wanted.server, &wanted.port);
+        ctx.info(&format!("Unable to find host '{server}' service '{port}' ({why})"));
+    };
     let Ok(port) = wanted.port.parse::<u16>() else {
-        ctx.info(&format!(
-            "Unable to find host '{}' service '{}' (Servname not supported for ai_socktype)",
-            wanted.server, wanted.port
-        ));
+        unknown("Servname not supported for ai_socktype");
         return None;
     };
     let addresses = match ctx.host().resolve(&wanted.server) {
         Ok(addresses) => addresses,
         Err(error) => {
-            let why = bare_reason(&error);
-            ctx.info(&format!(
-                "Unable to find host '{}' service '{}' ({why})",
-                wanted.server, wanted.port
-            ));
+            unknown(&bare_reason(&error));
             return None;
         }
     };
     let fits = |address: &IpAddr| !wanted.only_v4 || address.is_ipv4();
-    for address in addresses.into_iter().filter(fits) {
-        let to = SocketAddr::new(address, port);
-        let what = format!("connection to {}", wanted.server);
+    let fitting = addresses.into_iter().filter(fits);
+    Some(fitting.map(|address| SocketAddr::new(address, port)).collect())
+}
+
+fn first_that_accepts(
+    ctx: &Agent<'_>,
+    wanted: &Reach,
+    addresses: Vec<SocketAddr>,
+) -> Option<(std::net::TcpStream, IpAddr)> {
+    let what = format!("connection to {}", wanted.server);
+    addresses.into_iter().find_map(|to| {
         match ctx.in_evaluation(&what, |act| act.dial(to, wanted.patience)) {
-            Ok(socket) => return Some((socket, address)),
-            Err(error) => ctx.info(&connect::worded(error.kind(), &reason(&error))),
+            Ok(socket) => Some((socket, to.ip())),
+            Err(error) => {
+                ctx.info(&connect::worded(error.kind(), &reason(&error)));
+                None
+            }
         }
-    }
-    ctx.info(&format!("No server is responding on port: {}", wanted.port));
-    None
+    })
 }
 
 fn protocol(ctx: &Agent<'_>, wanted: &Reach) -> Protocol {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use fx_engine::{Cancel, Ledger};
-use fx_host::Host;
+use fx_host::{Env, LookingHost};
 use fx_source::SourceMap;
 use serde_json::{Value as J, json};
 
@@ -49,9 +49,8 @@ impl Write for Taken {
     }
 }
 
-/// The document of each file, or why it has none. The files are evaluated on the machine that
-/// is given, which should be one to look at.
-pub fn describe(host: Rc<impl Host + 'static>, files: &[(Described, &Path)]) -> Vec<Result<J, String>> {
+/// The document of each file, or why it has none. Evaluating them changes nothing.
+pub fn describe(host: Rc<LookingHost>, files: &[(Described, &Path)]) -> Vec<Result<J, String>> {
     let items: Vec<J> =
         files.iter().map(|(kind, path)| json!([kind.word(), path.display().to_string()])).collect();
     let mut request = Request { cwd: host.cwd(), ..Request::default() };

@@ -57,7 +57,7 @@ pub use recording::{Record, RecordingHost};
 pub use sandbox::{
     Attributes, ChangeKind, Changes, FsChange, Layer, LeftOut, ORIGINALS, Sandbox, SandboxOptions,
 };
-pub use signals::{leave, reload_on_hangup, stop_on_signals, stop_signal, wake_on_user_signal};
+pub use signals::{leave, reload_on_hangup, stop_on_signals, stop_signal, wake_on_user_signals};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 
 pub use watching::WatchingHost;

@@ -60,21 +60,25 @@ pub fn reload_on_hangup() -> Arc<AtomicBool> {
 
 static USER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
-extern "C" fn on_user(_: libc::c_int) {
-    if let Some(flag) = USER.get() {
+extern "C" fn on_user(signal: libc::c_int) {
+    if signal == libc::SIGUSR1
+        && let Some(flag) = USER.get()
+    {
         flag.store(true, Ordering::SeqCst);
     }
 }
 
-/// From now on USR1 sets this flag and ends nothing: a daemon does at once what it waits for.
+/// From now on USR1 sets this flag, and neither it nor USR2 ends the process: a daemon is woken.
 #[expect(unsafe_code, reason = "installing a signal handler")]
-pub fn wake_on_user_signal() -> Arc<AtomicBool> {
+pub fn wake_on_user_signals() -> Arc<AtomicBool> {
     let flag = USER.get_or_init(|| Arc::new(AtomicBool::new(false)));
-    // SAFETY: the action is zeroed and then filled; the handler touches atomics only.
-    unsafe {
-        let mut action: libc::sigaction = std::mem::zeroed();
-        action.sa_sigaction = on_user as *const () as usize;
-        libc::sigaction(libc::SIGUSR1, &raw const action, std::ptr::null_mut());
+    for signal in [libc::SIGUSR1, libc::SIGUSR2] {
+        // SAFETY: the action is zeroed and then filled; the handler touches atomics only.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_user as *const () as usize;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
     }
     Arc::clone(flag)
 }

@@ -111,6 +111,41 @@ impl Answer {
     }
 }
 
+/// The head of what came back, and the way to the rest.
+pub struct Opened {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Box<dyn Read>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Opened").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+impl Opened {
+    /// Reads the rest into memory, where it is not too large for that.
+    fn whole(self) -> Result<Answer, ureq::Error> {
+        let mut bytes = Vec::new();
+        self.body.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(ureq::Error::BodyExceedsLimit(MOST_BYTES));
+        }
+        Ok(Answer { status: self.status, headers: self.headers, body: bytes })
+    }
+
+    /// The whole answer of a request that failed.
+    pub fn into_answer(self) -> Result<Answer, NetError> {
+        self.whole().map_err(reason)
+    }
+
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
 /// Speaks to servers as one identity.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -180,6 +215,14 @@ impl Client {
     ) -> Result<Answer, (NetError, Duration)> {
         let began = Instant::now();
         self.exchange(method, url, accept, more, content)
+            .and_then(Opened::whole)
+            .map_err(|error| (reason(error), began.elapsed()))
+    }
+
+    /// Sends a request without content; what comes back is read by the caller.
+    pub fn open(&self, url: &str, accept: &str) -> Result<Opened, (NetError, Duration)> {
+        let began = Instant::now();
+        self.exchange("GET", url, accept, &[], None)
             .map_err(|error| (reason(error), began.elapsed()))
     }
 
@@ -190,7 +233,7 @@ impl Client {
         accept: &str,
         more: &[(&str, &str)],
         content: Option<Content<'_>>,
-    ) -> Result<Answer, ureq::Error> {
+    ) -> Result<Opened, ureq::Error> {
         let mut request = ureq::http::Request::builder().method(method).uri(url);
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -206,16 +249,12 @@ impl Client {
             }
             None => self.agent.run(request.body(())?)?,
         };
-        let (head, mut body) = answer.into_parts();
+        let (head, body) = answer.into_parts();
         let headers = head.headers.iter().map(|(name, value)| {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
-        let mut bytes = Vec::new();
-        body.as_reader().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(ureq::Error::BodyExceedsLimit(MOST_BYTES));
-        }
-        Ok(Answer { status: head.status.as_u16(), headers: headers.collect(), body: bytes })
+        let headers = headers.collect();
+        Ok(Opened { status: head.status.as_u16(), headers, body: Box::new(body.into_reader()) })
     }
 }
 

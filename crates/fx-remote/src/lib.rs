@@ -9,5 +9,5 @@ mod http;
 pub mod puppet;
 mod tls;
 
-pub use http::{Answer, CertificateProblem, Client, Content, NetError, Reach, Timeouts};
+pub use http::{Answer, CertificateProblem, Client, Content, NetError, Opened, Reach, Timeouts};
 pub use tls::{Identity, Trust};

@@ -505,6 +505,9 @@ fn act_on(
         wanted.rename || wanted.perms || wanted.changes || wanted.transformer || wanted.acl;
     if (exists && leaf_work) || ((exists || seen.was_there) && wanted.delete) {
         recurse::search(ctx, raw, file, wanted.search, result);
+        if ctx.stopped() {
+            return;
+        }
         if promise.bool("include_basedir").unwrap_or(false) && wanted.search {
             recurse::search(ctx, raw, file, false, result);
         } else if *result == Outcome::Kept && !promise.bool("include_basedir").unwrap_or(false) {

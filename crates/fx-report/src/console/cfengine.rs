@@ -94,7 +94,7 @@ fn field<'a>(fields: &'a [(std::borrow::Cow<'static, str>, Value)], name: &str) 
 impl Sink for CfengineConsole {
     // A reader that has gone is nobody's loss.
     fn flush(&self) {
-        // What is wrong with policy was found before anything was said of the run.
+        // What is kept for standard error was said before what is kept for standard output.
         let _closed = self.error.borrow_mut().flush();
         let _closed = self.out.borrow_mut().flush();
     }
@@ -123,12 +123,55 @@ impl Sink for CfengineConsole {
                 let _closed = self.out.borrow_mut().write_all(field(fields, "text"));
             }
             Event::Note { code: "cf.stderr", fields, .. } => {
-                let _closed = self.out.borrow_mut().flush();
+                // What is kept of either stream was said before this.
+                self.flush();
                 let mut error = self.error.borrow_mut();
                 let _closed = error.write_all(visible_bytes(field(fields, "text")).as_bytes());
                 let _closed = error.write_all(b"\n");
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::BufWriter;
+    use std::rc::Rc;
+
+    use fx_engine::Ledger;
+    use fx_source::Origin;
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Shared(Rc<RefCell<Vec<u8>>>);
+
+    impl Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn streams_that_go_to_one_place_keep_their_order() {
+        let seen = Shared::default();
+        let stream = || Box::new(BufWriter::new(seen.clone()));
+        let ledger = Ledger::new();
+        ledger.watch(Rc::new(CfengineConsole::new(stream(), stream())));
+        for turn in ["1", "2"] {
+            let text = format!("of the parser {turn}");
+            let fields = [("text".into(), Value::from(&*text))];
+            ledger.note("cf.stderr", &fields, &Origin::default());
+            ledger.message(Level::Error, &format!("of the run {turn}"), &Origin::default());
+        }
+        ledger.flush();
+        let seen = String::from_utf8(seen.0.take());
+        let expected =
+            "of the parser 1\n   error: of the run 1\nof the parser 2\n   error: of the run 2\n";
+        assert_eq!(seen.as_deref(), Ok(expected));
     }
 }

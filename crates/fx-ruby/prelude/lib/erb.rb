@@ -17,12 +17,27 @@ class ERB
     end
     module_function :def_erb_method
   end
-  def self.version = "4.0.2"
+  def self.version = VERSION
   attr_accessor :filename, :lineno
   attr_reader :src, :encoding
-  def initialize(str, safe = nil, legacy_trim = nil, legacy_out = "_erbout", trim_mode: nil, eoutvar: "_erbout")
-    trim_mode = legacy_trim if legacy_trim
-    eoutvar = legacy_out if legacy_out != "_erbout"
+  NOT_GIVEN = Object.new
+  private_constant :NOT_GIVEN
+  def initialize(str, safe = NOT_GIVEN, trim = NOT_GIVEN, out = NOT_GIVEN, trim_mode: nil, eoutvar: "_erbout")
+    # `uplevel` counts from here, so the three calls stand in this method.
+    unless NOT_GIVEN.equal?(safe)
+      warn "Passing safe_level with the 2nd argument of ERB.new is deprecated. " \
+           "Do not use it, and specify other arguments as keyword arguments.", uplevel: 1
+    end
+    unless NOT_GIVEN.equal?(trim)
+      warn "Passing trim_mode with the 3rd argument of ERB.new is deprecated. " \
+           "Use keyword argument like ERB.new(str, trim_mode: ...) instead.", uplevel: 1
+      trim_mode = trim
+    end
+    unless NOT_GIVEN.equal?(out)
+      warn "Passing eoutvar with the 4th argument of ERB.new is deprecated. " \
+           "Use keyword argument like ERB.new(str, eoutvar: ...) instead.", uplevel: 1
+      eoutvar = out
+    end
     @out = eoutvar
     @encoding = str.encoding
     @lineno = 0

@@ -39,7 +39,7 @@ pub(super) fn run(invocation: &Invocation, schedule: Schedule) -> u8 {
     let daemon = Daemon {
         stop: fx_host::stop_on_signals(),
         hangup: fx_host::reload_on_hangup(),
-        now: fx_host::wake_on_user_signal(),
+        now: fx_host::wake_on_user_signals(),
         words: words(invocation),
         pid_file: schedule.in_background.then(|| schedule.pid_file.clone()),
         host,

@@ -332,7 +332,9 @@ fn bag_from_file(knife: &Knife, words: &[String]) -> Done {
         let files: Vec<PathBuf> = match reader.names(file) {
             Ok(names) if !names.is_empty() => names
                 .into_iter()
-                .filter(|(name, is_dir)| !is_dir && Path::new(name).extension() == Some("json".as_ref()))
+                .filter(|(name, is_dir)| {
+                    !is_dir && Path::new(name).extension() == Some("json".as_ref())
+                })
                 .map(|(name, _)| file.join(name))
                 .collect(),
             _ => vec![file.to_path_buf()],

@@ -101,31 +101,36 @@ pub(super) fn node(node: &J) -> String {
     let mut out = format!("Node Name:   {}\n", plain(&node["name"]));
     let by_policy = node["policy_name"].is_string() || node["policy_group"].is_string();
     if by_policy {
-        put(&mut out, format_args!(
-            "Policy Name:  {}\nPolicy Group: {}\n",
-            plain(&node["policy_name"]),
-            plain(&node["policy_group"])
-        ));
+        put(
+            &mut out,
+            format_args!(
+                "Policy Name:  {}\nPolicy Group: {}\n",
+                plain(&node["policy_name"]),
+                plain(&node["policy_group"])
+            ),
+        );
     } else {
         put(&mut out, format_args!("Environment: {}\n", plain(&node["chef_environment"])));
     }
-    put(&mut out, format_args!(
-        "FQDN:        {}\nIP:          {}\n",
-        plain(&automatic["fqdn"]),
-        plain(ip)
-    ));
+    put(
+        &mut out,
+        format_args!("FQDN:        {}\nIP:          {}\n", plain(&automatic["fqdn"]), plain(ip)),
+    );
     put(&mut out, format_args!("Run List:    {}\n", list(&node["run_list"])));
     if !by_policy {
         put(&mut out, format_args!("Roles:       {}\n", list(&automatic["roles"])));
     }
     let platform =
         format!("{} {}", plain(&automatic["platform"]), plain(&automatic["platform_version"]));
-    put(&mut out, format_args!(
-        "Recipes:     {}\nPlatform:    {}\nTags:        {}\n",
-        list(&automatic["recipes"]),
-        platform.trim_end(),
-        list(&node["normal"]["tags"])
-    ));
+    put(
+        &mut out,
+        format_args!(
+            "Recipes:     {}\nPlatform:    {}\nTags:        {}\n",
+            list(&automatic["recipes"]),
+            platform.trim_end(),
+            list(&node["normal"]["tags"])
+        ),
+    );
     out
 }
 
