@@ -173,14 +173,15 @@ fn share(a: &[Term], b: &[Term]) -> bool {
     few.iter().any(|term| many.binary_search(term).is_ok())
 }
 
+/// An index that several requests use.
+type Shared = Arc<Mutex<Index>>;
+
 /// Indexes by organization and name.
 #[derive(Default)]
 pub(crate) struct Indexes(Mutex<HashMap<(String, String), Shared>>);
 
-type Shared = Arc<Mutex<Index>>;
-
 impl Indexes {
-    pub(super) fn of(&self, org: &str, index: &str) -> Arc<Mutex<Index>> {
+    pub(super) fn of(&self, org: &str, index: &str) -> Shared {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry((org.to_owned(), index.to_owned())).or_default())
     }
