@@ -90,6 +90,11 @@ fn tarball(root: &Path, binary: &Path, out: &Path) -> Result<()> {
         std::fs::copy(from, stage.join(to)).with_context(|| from.display().to_string())?;
     }
     succeed(Command::new(binary).arg("man").arg(stage.join("man1")))?;
+    std::fs::create_dir_all(stage.join("systemd"))?;
+    for unit in std::fs::read_dir(root.join("crates/fixpoint/packaging/systemd"))? {
+        let unit = unit?;
+        std::fs::copy(unit.path(), stage.join("systemd").join(unit.file_name()))?;
+    }
     let archive = out.join(format!("{name}.tar.gz"));
     // Sorted names, fixed owner and time: the same tree gives the same archive.
     let fixed = ["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--mtime=@0", "-czf"];

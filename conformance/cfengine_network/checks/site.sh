@@ -39,6 +39,12 @@ body depth_search r { depth => "inf"; }
 X
     chmod 600 "$C/inputs/promises.cf"
 }
+listening() { # waits until somebody listens on a port, given as the kernel lists it
+    for _ in $(seq 100); do
+        grep -q ":$1 0*:0* 0A" /proc/net/tcp && return
+        sleep 0.1
+    done
+}
 serve() {
     s "$S/bin/cf-serverd" -K > /dev/null
     for _ in $(seq 50); do
@@ -55,3 +61,26 @@ unserve() {
 }
 run() { c "$C/bin/cf-agent" -KI > "$W/out" 2>&1; }
 TRUSTS='trustkeysfrom => { "127.0.0.1" };'
+
+# Two hosts with a network between them: fxhub has 10.9.0.1, fxcli 10.9.0.2.
+two_hosts() {
+    ip netns del fxhub 2> /dev/null
+    ip netns del fxcli 2> /dev/null
+    ip netns add fxhub && ip netns add fxcli || return 1
+    ip link add fxv0 netns fxhub type veth peer name fxv1 netns fxcli
+    ip -n fxhub addr add 10.9.0.1/24 dev fxv0
+    ip -n fxcli addr add 10.9.0.2/24 dev fxv1
+    for n in fxhub fxcli; do ip -n $n link set lo up; done
+    ip -n fxhub link set fxv0 up
+    ip -n fxcli link set fxv1 up
+}
+end_hosts() {
+    local tool side
+    for tool in cf-serverd cf-execd cf-monitord; do
+        for side in "$S" "$C"; do [ -e "$side/$tool.pid" ] && kill "$(cat "$side/$tool.pid")"; done
+    done 2> /dev/null
+    ip netns del fxhub
+    ip netns del fxcli
+}
+hub() { ip netns exec fxhub env CFENGINE_TEST_OVERRIDE_WORKDIR="$S" timeout 180 "$@"; }
+cli() { ip netns exec fxcli env CFENGINE_TEST_OVERRIDE_WORKDIR="$C" timeout 180 "$@"; }

@@ -36,6 +36,10 @@ pub(crate) struct PolicyArgs {
     /// The run list, separated by commas (Chef)
     #[arg(short = 'o', long = "run-list", value_delimiter = ',')]
     pub(crate) run_list: Vec<String>,
+    /// The target is the client.rb of a node: what its server says is run (Chef). A copy of the
+    /// machine then has its network
+    #[arg(long)]
+    pub(crate) server: bool,
     /// A JSON file with attributes of the node (Chef)
     #[arg(short = 'j', long = "json-attributes")]
     pub(crate) json_attributes: Option<PathBuf>,
@@ -57,6 +61,9 @@ impl PolicyArgs {
         if !self.run_list.is_empty() {
             words.extend(["-o".into(), self.run_list.join(",").into()]);
         }
+        if self.server {
+            words.push("--server".into());
+        }
         if let Some(file) = &self.json_attributes {
             words.extend(["-j".into(), file.clone().into_os_string()]);
         }
@@ -65,9 +72,23 @@ impl PolicyArgs {
     }
 }
 
+/// Whose evaluation of a CFEngine policy is meant: each daemon has bundles of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Component {
+    /// cf-agent
+    #[default]
+    Agent,
+    /// cf-serverd
+    Server,
+    /// cf-monitord
+    Monitor,
+}
+
 /// How a policy is evaluated.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Way {
+    /// Whose bundles are evaluated.
+    pub(crate) component: Component,
     /// Changes are reported, not made.
     pub(crate) rehearse: bool,
     /// This is a throw-away copy of the machine: changes are made in it and reported as changes
@@ -123,6 +144,14 @@ pub(crate) fn evaluate(
     policy: &PolicyArgs,
     way: Way,
 ) -> u8 {
+    if way.component != Component::Agent && language != Language::Cfengine {
+        let text = format!(
+            "'{}' is not evaluated: only CFEngine policy has bundles for a server and a monitor; leave out --component",
+            target.display()
+        );
+        stage.run.ledger.message(Level::Error, &text, &Origin::default());
+        return exit::ERROR;
+    }
     // Recipes and the Ruby of modules act while they compile: a preview without a copy of
     // the machine would touch it.
     if way.no_functions && language != Language::Cfengine {

@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod chef_repo;
 mod deep;
 mod drift;
 mod exit;

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::personas::{
-    cfengine, chef, facter, native, neighbours, puppet, puppetserver, ruby, stand_in,
+    cfengine, chef, facter, knife, native, neighbours, puppet, puppetserver, ruby, stand_in,
 };
 
 /// How a persona was called.
@@ -36,6 +36,7 @@ const PERSONAS: &[(&str, Entry)] = &[
     ("chef-client", chef::client),
     ("chef-solo", chef::solo),
     ("facter", facter::main),
+    ("knife", knife::main),
     ("ohai", chef::ohai),
     ("puppet", puppet::main),
 ];
@@ -86,7 +87,7 @@ mod tests {
                 "facter" => fx_facter::VERSION,
                 "puppet" => fx_puppet::VERSION,
                 "ohai" => "18.2.21",
-                chef if chef.starts_with("chef-") => fx_chef::VERSION,
+                chef if chef.starts_with("chef-") || chef == "knife" => fx_chef::VERSION,
                 _ => "3.21.0",
             };
             let told = crate::version::version(name);

@@ -3,6 +3,7 @@
 pub(crate) mod cfengine;
 pub(crate) mod chef;
 pub(crate) mod facter;
+pub(crate) mod knife;
 pub(crate) mod native;
 pub(crate) mod neighbours;
 pub(crate) mod puppet;

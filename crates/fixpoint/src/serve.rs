@@ -4,12 +4,20 @@
 mod authority;
 mod autosign;
 mod chef;
+mod compiler;
+mod conf;
 mod environments;
-mod exports;
 mod files;
 mod fingerprint;
+mod frames;
+mod import;
+mod job;
 mod modules;
+mod process;
 mod site;
+mod static_catalog;
+mod stored;
+mod versions;
 mod workers;
 
 pub(crate) use authority::{
@@ -17,6 +25,11 @@ pub(crate) use authority::{
     write_authority,
 };
 pub(crate) use autosign::AutosignSetting;
-pub(crate) use chef::{Chef, ChefWish};
+pub(crate) use chef::{Chef, ChefWish, first_organization, over_store};
+pub(crate) use compiler::run as compile_for_server;
+pub(crate) use conf::read as read_conf;
 pub(crate) use environments::Environments;
-pub(crate) use site::Site;
+pub(crate) use import::import;
+pub(crate) use site::{Compiling, Site, SiteCode};
+pub(crate) use stored::{SERVER_VARDIR, facts as stored_facts, is_url as is_store_url};
+pub(crate) use versions::MARKER;

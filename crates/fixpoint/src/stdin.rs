@@ -15,6 +15,13 @@ pub(crate) fn data() -> io::Result<Vec<u8>> {
     up_to(&mut io::stdin().lock(), limits::DATA)
 }
 
+/// One line, as somebody types it.
+pub(crate) fn line() -> io::Result<String> {
+    let mut text = String::new();
+    io::BufRead::read_line(&mut io::stdin().lock().take(4096), &mut text)?;
+    Ok(text)
+}
+
 fn up_to(input: &mut dyn Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     input.take(limit + 1).read_to_end(&mut text)?;

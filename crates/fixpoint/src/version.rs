@@ -12,7 +12,7 @@ pub(crate) fn version(tool: &str) -> &'static str {
         "fixpoint" => OWN,
         "ohai" => OHAI,
         "puppet" => fx_puppet::VERSION,
-        "chef-apply" | "chef-client" | "chef-solo" => CHEF,
+        "chef-apply" | "chef-client" | "chef-solo" | "knife" => CHEF,
         cfengine if cfengine.starts_with("cf-") => CFENGINE,
         _ => "",
     }

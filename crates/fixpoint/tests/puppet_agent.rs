@@ -6,113 +6,12 @@
     reason = "a test looks at the machine from outside"
 )]
 
+#[path = "puppet_site/site.rs"]
+mod puppet_site;
+
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
 
-/// A server that ends with the test.
-struct Server {
-    child: Child,
-    port: u16,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-struct Site {
-    dir: tempfile::TempDir,
-}
-
-impl Site {
-    fn new() -> Site {
-        let site = Site { dir: tempfile::tempdir().unwrap() };
-        let module = "code/environments/production/modules/m";
-        site.put(&format!("{module}/files/plain"), "from the server\n");
-        site.put(&format!("{module}/files/tree/a"), "a\n");
-        site.put(&format!("{module}/files/tree/sub/b"), "b\n");
-        site.put(&format!("{module}/facts.d/outer.txt"), "outer=file\n");
-        site.put(
-            &format!("{module}/lib/facter/inner.rb"),
-            "Facter.add(:inner) { setcode { 'ruby' } }\n",
-        );
-        site.put(
-            &format!("{module}/lib/puppet/type/thing.rb"),
-            "Puppet::Type.newtype(:thing) do\n  newparam(:name, namevar: true)\n  newproperty(:state) { }\nend\n",
-        );
-        let provider = format!(
-            "Puppet::Type.type(:thing).provide(:ruby) do\n  def at = \"{}/#{{resource[:name]}}\"\n  def state = File.exist?(at) ? File.read(at) : 'none'\n  def state=(v)\n    File.write(at, v)\n  end\nend\n",
-            site.path("out").display()
-        );
-        site.put(&format!("{module}/lib/puppet/provider/thing/ruby.rb"), &provider);
-        fs::create_dir_all(site.path("out")).unwrap();
-        site
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.dir.path().join(name)
-    }
-
-    fn put(&self, name: &str, text: &str) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
-    fn manifest(&self, text: &str) {
-        let out = self.path("out").display().to_string();
-        self.put("code/environments/production/manifests/site.pp", &text.replace("OUT", &out));
-    }
-
-    fn serve(&self, more: &[&str]) -> Server {
-        let set = |name: &str, value: &Path| format!("--set={name}={}", value.display());
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .arg(set("confdir", &self.path("server")))
-            .arg(set("vardir", &self.path("server/var")))
-            .arg(set("ssldir", &self.path("server/ssl")))
-            .arg(set("cadir", &self.path("server/ca")))
-            .arg(set("codedir", &self.path("code")))
-            .args(["--set=certname=localhost", "--set=dns_alt_names=localhost"])
-            .arg("--set=keylength=2048")
-            .args(more)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let port = line.trim().rsplit(':').next().unwrap().parse().unwrap();
-        Server { child, port }
-    }
-
-    fn agent(&self, port: u16, more: &[&str]) -> Output {
-        let set = |name: &str, value: &Path| format!("--{name}={}", value.display());
-        Command::new(env!("CARGO_BIN_EXE_fixpoint"))
-            .args(["puppet", "agent", "--certname=n1", "--server=localhost", "--key_type=ec"])
-            .args([format!("--serverport={port}"), format!("--ca_port={port}")])
-            .arg(set("confdir", &self.path("agent/conf")))
-            .arg(set("vardir", &self.path("agent/var")))
-            .arg(set("ssldir", &self.path("agent/ssl")))
-            .arg(set("publicdir", &self.path("agent/public")))
-            .args(more)
-            .output()
-            .unwrap()
-    }
-}
-
-#[track_caller]
-fn ended(output: &Output, code: i32, lines: &[&str]) {
-    let text = String::from_utf8_lossy(&output.stdout).into_owned()
-        + &String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{text}");
-    for line in lines {
-        assert!(text.contains(line), "{line} is missing in:\n{text}");
-    }
-}
+use puppet_site::{Site, ended};
 
 #[test]
 fn an_agent_comes_from_nothing_to_what_its_catalog_says() {
@@ -227,4 +126,50 @@ fn a_lock_that_somebody_planted_is_neither_followed_nor_read_whole() {
     std::os::unix::fs::chown(&state, Some(1001), Some(1001)).unwrap();
     site.agent(9, &["--disable", "planted"]);
     assert_eq!(fs::read_to_string(site.path("victim")).unwrap(), "untouched");
+}
+
+#[test]
+fn an_agent_that_stays_runs_when_it_is_woken_and_ends_when_it_is_told_to() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let site = Site::new();
+    site.manifest("exec { '/bin/sh -c \"echo x >> OUT/runs\"': }\n");
+    let server = site.serve(&["--set=autosign=true"]);
+    site.agent(server.port, &["-t"]);
+    let set = |name: &str, path: &str| format!("--{name}={}", site.path(path).display());
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+        .args(["puppet", "agent", "--no-daemonize", "--certname=n1", "--server=localhost"])
+        .args([format!("--serverport={}", server.port), "--runinterval=1h".into()])
+        .args([
+            set("confdir", "agent/conf"),
+            set("vardir", "agent/var"),
+            set("ssldir", "agent/ssl"),
+        ])
+        .args([set("publicdir", "agent/public"), set("rundir", "agent/run")])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let runs = || fs::read_to_string(site.path("out/runs")).unwrap_or_default().lines().count();
+    let reach = |wanted: usize| {
+        let until = Instant::now() + Duration::from_mins(1);
+        while runs() < wanted {
+            assert!(Instant::now() < until, "{} runs instead of {wanted}", runs());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let signal = |name: &str| {
+        let pid = fs::read_to_string(site.path("agent/run/agent.pid")).unwrap();
+        assert!(Command::new("kill").args([name, pid.trim()]).status().unwrap().success());
+    };
+    reach(2);
+    signal("-USR1");
+    reach(3);
+    signal("-USR2");
+    // HUP puts a new process in its place, which begins with a run.
+    signal("-HUP");
+    reach(4);
+    signal("-TERM");
+    let ended = agent.wait().unwrap();
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+    assert!(!site.path("agent/run/agent.pid").exists());
 }

@@ -107,6 +107,11 @@ pub(crate) fn shown(look: &dyn Look, file: &str) -> Value {
     digest(look, &path(file))
 }
 
+/// What a path holds that nothing has.
+pub(crate) fn absent() -> Value {
+    ABSENT.into()
+}
+
 // The digest of what a path holds; what it is where it has no content.
 fn digest(look: &dyn Look, file: &Path) -> Value {
     match look.stat(file) {

@@ -9,7 +9,7 @@ use fx_cfengine::log;
 use fx_cfengine::outcome::Outcome;
 use fx_cfengine::policy::{Bundle, Head, Promise, Rval};
 use fx_cfengine::promise::{classes, vars};
-use fx_engine::{Cause, Request, ResourceId, Why};
+use fx_engine::{Request, ResourceId, Why};
 use fx_source::Origin;
 
 use crate::agent::Agent;
@@ -455,15 +455,7 @@ impl Words {
         {
             return (phase, why.clone());
         }
-        let name = &promise.bundle.name;
-        let why = if &*promise.guard == "any" {
-            Why::from(format!("bundle {name}"))
-        } else {
-            let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-            let classes = promise.guard.split(|c| !is_part(c)).filter(|class| !class.is_empty());
-            Why::from(format!("bundle {name} {}::", promise.guard))
-                .caused_by(classes.map(|class| Cause::Condition(class.into())))
-        };
+        let why = fx_cfengine::why_of(promise);
         self.last = Some((Rc::clone(&promise.bundle), Rc::clone(&promise.guard), why.clone()));
         (phase, why)
     }

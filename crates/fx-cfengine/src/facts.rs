@@ -33,6 +33,8 @@ pub(crate) const MONTHS: [&str; 12] = [
 pub(crate) const DAYS: [&str; 7] =
     ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
+const TIME_BASED: &str = "time_based";
+
 fn tags(text: &str) -> Rc<[Str]> {
     text.split(',').map(Into::into).collect()
 }
@@ -123,10 +125,18 @@ impl Context<'_> {
         );
     }
 
+    /// Brings the classes of the time up to date, for who runs on.
+    pub(crate) fn renew_time(&mut self) {
+        self.hard.retain(|_, class| !class.tags.iter().any(|tag| &**tag == TIME_BASED));
+        self.vars.note_change();
+        self.discover_time();
+    }
+
     fn discover_time(&mut self) {
         let now = self.host().now().secs;
         crate::text::set_start(now);
-        let label = tags("time_based,cfengine_internal_time_based_autoremove,source=agent");
+        let label =
+            tags(&format!("{TIME_BASED},cfengine_internal_time_based_autoremove,source=agent"));
         for (utc, prefix) in [(false, ""), (true, "GMT_")] {
             let Some(at) = clock::zoned(self, now, utc) else { continue };
             let (hour, minute) = (i64::from(at.hour()), i64::from(at.minute()));

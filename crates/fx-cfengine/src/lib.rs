@@ -48,6 +48,7 @@ pub mod server;
 mod show;
 pub mod start;
 pub mod text;
+mod turn;
 pub mod vocabulary;
 mod why;
 mod yaml;
@@ -57,6 +58,7 @@ pub use diagnose::diagnose;
 pub use lint::{entries, text, texts};
 pub use load::lower::Component;
 pub use start::{Summary, check, lint};
+pub use turn::why_of;
 
 /// The language described as data, as `cf-promises -s json` prints it.
 pub fn syntax_description() -> String {

@@ -1,4 +1,4 @@
-//! Monitor bundles: what they promise, evaluated in their order; and what a monitor left for the
+//! Monitor bundles: what they promise, evaluated as they are written; and what a monitor left for the
 //! other tools to know.
 
 use std::rc::Rc;
@@ -7,44 +7,53 @@ use crate::eval::Context;
 use crate::eval::promise::Expanded;
 use crate::eval::value::{DataType, Value, Variable};
 use crate::outcome::Outcome;
-use crate::promise::{classes, vars};
+use crate::policy::Bundle;
+use crate::promise::classes;
 use crate::text::{Str, decode, path};
 
-/// Normal order of a monitor bundle. The original takes sections as they are written.
-const ORDER: &[&str] = &["vars", "classes", "measurements", "reports"];
 /// What is older is no news, in seconds.
 const OLDEST: i64 = 3600;
 const LONGEST_VALUE: usize = 255;
+/// Larger databases are damage.
+const MOST_STATIC: u64 = 1 << 20;
+/// The original's numbers of the types.
+const TEXT: &str = "0";
+const LIST: &str = "3";
 
 impl Context<'_> {
-    /// Evaluates common bundles, then monitor bundles; what is to be measured.
+    /// Evaluates common and monitor bundles for one sample, as they are loaded, their sections as
+    /// they are written; what is to be measured. Variables have their values since policy was
+    /// read, reports are not printed, and classes hold for the sample.
     pub fn evaluate_monitor(&mut self) -> Vec<Rc<Expanded>> {
         let mut promised = Vec::new();
         let policy = Rc::clone(&self.policy);
+        self.renew_time();
+        let known = self.soft.clone();
         self.pass = 1;
-        for kind in ["common", "monitor"] {
-            for bundle in policy.bundles.iter().filter(|bundle| &*bundle.head.kind == kind) {
-                self.push_bundle(bundle, &[], false);
-                for section in ORDER {
-                    match *section {
-                        "vars" => self.resolve_section(bundle, section, &mut vars::keep),
-                        "classes" => self.resolve_section(bundle, section, &mut classes::keep),
-                        "measurements" => {
-                            self.resolve_section(bundle, section, &mut |_, expanded| {
-                                promised.push(Rc::clone(expanded));
-                                Outcome::Kept
-                            });
-                        }
-                        // The original prints none of them.
-                        _ => {}
+        let is_ours = |bundle: &&Rc<Bundle>| matches!(&*bundle.head.kind, "common" | "monitor");
+        for bundle in policy.bundles.iter().filter(is_ours) {
+            self.push_bundle(bundle, &[], false);
+            for section in &bundle.sections {
+                self.note_section(bundle, &section.kind);
+                match &*section.kind {
+                    "classes" => self.resolve_section(bundle, "classes", &mut classes::keep),
+                    "measurements" => {
+                        self.resolve_section(bundle, "measurements", &mut |ctx, expanded| {
+                            ctx.note_taken("monitor", expanded);
+                            promised.push(Rc::clone(expanded));
+                            Outcome::Kept
+                        });
                     }
-                }
-                self.stack.pop();
-                if self.stopped() {
-                    return promised;
+                    _ => {}
                 }
             }
+            self.stack.pop();
+            if self.stopped() {
+                break;
+            }
         }
+        self.soft = known;
+        self.vars.note_change();
         promised
     }
 
@@ -63,6 +72,23 @@ impl Context<'_> {
             match line.split_once('=') {
                 None => self.put_hard(line, &label),
                 Some((name, value)) => self.put_monitored(name, value, &label),
+            }
+        }
+        self.discover_static(&label);
+    }
+
+    // Texts and lists that were measured: `handle:type` and a value, both as the C language ends
+    // them.
+    fn discover_static(&mut self, label: &Rc<[Str]>) {
+        let file = path(&format!("{}/nova_static.lmdb", self.config.paths.state));
+        let Ok(bytes) = self.host().read_limited(&file, MOST_STATIC) else { return };
+        for (key, value) in fx_formats::lmdb::read(&bytes).unwrap_or_default().entries {
+            let (key, value) = (decode(&key), decode(&value));
+            let value = value.trim_end_matches('\0');
+            match key.trim_end_matches('\0').rsplit_once(':') {
+                Some((name, LIST)) => self.put_monitored(&format!("@{name}"), value, label),
+                Some((name, TEXT)) => self.put_monitored(name, value, label),
+                _ => {}
             }
         }
     }

@@ -299,6 +299,11 @@ pub struct Captures {
     pub(crate) names: Vec<Str>,
 }
 
+/// How many groups a pattern has; `None` when it is not one.
+pub fn groups(pattern: &str) -> Option<usize> {
+    Some(compile(pattern)?.captures_len() - 1)
+}
+
 /// The first match with its groups.
 pub fn captures(pattern: &str, text: &str) -> Option<Captures> {
     captures_bytes(&*compile(pattern)?, &encode(text), 0)

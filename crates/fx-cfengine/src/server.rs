@@ -55,23 +55,13 @@ impl Context<'_> {
                 _ => {
                     let into =
                         if *kind == "roles" { &mut promised.roles } else { &mut promised.access };
-                    self.resolve_section(bundle, kind, &mut |_, expanded| {
+                    self.resolve_section(bundle, kind, &mut |ctx, expanded| {
+                        ctx.note_taken("server", expanded);
                         into.push(Rc::clone(expanded));
                         Outcome::Kept
                     });
                 }
             }
-        }
-    }
-
-    // For those who want to see the order.
-    fn note_section(&self, bundle: &Bundle, kind: &str) {
-        if self.config.trace && bundle.section(kind).is_some() {
-            let fields = [
-                ("bundle".into(), fx_value::Value::from(&*bundle.head.name)),
-                ("kind".into(), fx_value::Value::from(kind)),
-            ];
-            self.run.ledger.note("cf.section", &fields, &fx_source::Origin::default());
         }
     }
 

@@ -1,6 +1,8 @@
 //! What an answer works with: the store within one transaction, who asks, and for which
 //! organization.
 
+use std::collections::BTreeMap;
+
 use fx_fleet::{Documents, Stopped};
 use serde_json::{Map, Value};
 
@@ -86,13 +88,45 @@ impl Context<'_, '_> {
         Ok(self.docs.has(&self.org, kind, name)?)
     }
 
+    /// As it is kept.
+    pub(crate) fn own_text(&mut self, kind: &str, name: &str) -> Answer<Option<Vec<u8>>> {
+        Ok(self.docs.get(&self.org, kind, name)?)
+    }
+
     pub(crate) fn put_own(&mut self, kind: &str, name: &str, value: &Value) -> Answer<()> {
-        let org = self.org.clone();
-        self.put(&org, kind, name, value)
+        let text = value.to_string();
+        self.docs.put(&self.org, kind, name, text.as_bytes())?;
+        if let Some(versions) = versions_of(kind) {
+            let version = fx_crypto::digest::Algorithm::Md5.hex(text.as_bytes());
+            self.docs.put(&self.org, versions, name, version.as_bytes())?;
+        }
+        Ok(())
     }
 
     pub(crate) fn remove_own(&mut self, kind: &str, name: &str) -> Answer<bool> {
+        if let Some(versions) = versions_of(kind) {
+            self.docs.remove(&self.org, versions, name)?;
+        }
         Ok(self.docs.remove(&self.org, kind, name)?)
+    }
+
+    /// Names of documents of a kind that begin with a prefix, each with what tells its content
+    /// from others. A document of an older store has an empty one until it is written.
+    pub(crate) fn versions(
+        &mut self,
+        kind: &str,
+        prefix: &str,
+    ) -> Answer<BTreeMap<String, Vec<u8>>> {
+        let names = self.docs.names(&self.org, kind)?;
+        let names = names.into_iter().filter(|name| name.starts_with(prefix));
+        let mut all: BTreeMap<String, Vec<u8>> = names.map(|name| (name, Vec::new())).collect();
+        let Some(versions) = versions_of(kind) else { return Ok(all) };
+        for (name, version) in self.docs.all(&self.org, versions)? {
+            if let Some(known) = all.get_mut(&name) {
+                *known = version;
+            }
+        }
+        Ok(all)
     }
 
     pub(crate) fn own_names(&mut self, kind: &str) -> Answer<Vec<String>> {
@@ -120,6 +154,17 @@ impl Context<'_, '_> {
     /// The object that the body holds.
     pub(crate) fn body(&self) -> Answer<Map<String, Value>> {
         body_of(self.request)
+    }
+}
+
+/// Under which kind the versions of documents that are searched are kept.
+fn versions_of(kind: &str) -> Option<&'static str> {
+    match kind {
+        "node" => Some("node version"),
+        "role" => Some("role version"),
+        "environment" => Some("environment version"),
+        crate::data_bags::ITEM => Some("data_item version"),
+        _ => None,
     }
 }
 

@@ -1,13 +1,16 @@
 //! Data bags and their items.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::context::{Answer, Context, fail, text};
 use crate::message::Reply;
 use crate::names;
 use crate::validation::{Body, invalid, missing, named};
 
-fn key(bag: &str, item: &str) -> String {
+/// The kind of items in the store.
+pub(crate) const ITEM: &str = "data_item";
+
+pub(crate) fn key(bag: &str, item: &str) -> String {
     format!("{bag}/{item}")
 }
 
@@ -40,7 +43,7 @@ fn bag(context: &mut Context<'_, '_>, name: &str) -> Answer<()> {
 /// Identifiers of the items of a bag.
 pub(crate) fn item_names(context: &mut Context<'_, '_>, bag: &str) -> Answer<Vec<String>> {
     let prefix = key(bag, "");
-    let names = context.own_names("data_item")?;
+    let names = context.own_names(ITEM)?;
     Ok(names.iter().filter_map(|name| name.strip_prefix(&prefix)).map(str::to_owned).collect())
 }
 
@@ -61,7 +64,7 @@ pub(crate) fn delete(context: &mut Context<'_, '_>, parts: &[String]) -> Answer 
     bag(context, name)?;
     context.need("delete", "data", name)?;
     for item in item_names(context, name)? {
-        context.remove_own("data_item", &key(name, &item))?;
+        context.remove_own(ITEM, &key(name, &item))?;
     }
     context.remove_own("data_bag", name)?;
     context.drop_rights("data", name)?;
@@ -118,10 +121,10 @@ pub(crate) fn create_item(context: &mut Context<'_, '_>, parts: &[String]) -> An
         );
     }
     context.need("update", "data", bag)?;
-    if context.has_own("data_item", &key(bag, &id))? {
+    if context.has_own(ITEM, &key(bag, &id))? {
         return fail(409, format!("Data Bag Item '{id}' already exists in Data Bag '{bag}'."));
     }
-    context.put_own("data_item", &key(bag, &id), &Value::Object(item.clone()))?;
+    context.put_own(ITEM, &key(bag, &id), &Value::Object(item.clone()))?;
     let collection = format!("data/{}", crate::context::encoded(bag));
     let uri = context.url_of(&collection, &id);
     Ok(Reply::created(&uri, &answered(&item, bag)))
@@ -129,7 +132,7 @@ pub(crate) fn create_item(context: &mut Context<'_, '_>, parts: &[String]) -> An
 
 fn found(context: &mut Context<'_, '_>, parts: &[String]) -> Answer<Value> {
     let (bag, id) = (&parts[0], &parts[1]);
-    match context.own("data_item", &key(bag, id))? {
+    match context.own(ITEM, &key(bag, id))? {
         Some(item) => Ok(item),
         None => fail(404, format!("Cannot load data bag item {id} for data bag {bag}")),
     }
@@ -150,36 +153,17 @@ pub(crate) fn update_item(context: &mut Context<'_, '_>, parts: &[String]) -> An
     }
     found(context, parts)?;
     context.need("update", "data", &parts[0])?;
-    context.put_own("data_item", &key(&parts[0], &id), &Value::Object(item.clone()))?;
+    context.put_own(ITEM, &key(&parts[0], &id), &Value::Object(item.clone()))?;
     Ok(Reply::ok(&answered(&item, &parts[0])))
 }
 
 pub(crate) fn delete_item(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     let (bag, id) = (&parts[0], &parts[1]);
-    let Some(item) = context.own("data_item", &key(bag, id))? else {
+    let Some(item) = context.own(ITEM, &key(bag, id))? else {
         return fail(404, format!("Cannot load data bag {bag} item {id}"));
     };
     // An item is a part of its bag: who may change the bag may remove it.
     context.need("update", "data", &parts[0])?;
-    context.remove_own("data_item", &key(&parts[0], &parts[1]))?;
+    context.remove_own(ITEM, &key(&parts[0], &parts[1]))?;
     Ok(Reply::ok(&wrapped(&parts[0], &item)))
-}
-
-/// Items of a bag, for a search.
-pub(crate) fn all_items(
-    context: &mut Context<'_, '_>,
-    bag: &str,
-) -> Answer<Vec<(String, Map<String, Value>)>> {
-    let prefix = key(bag, "");
-    let all = context.all_own("data_item")?;
-    Ok(all
-        .into_iter()
-        .filter_map(|(name, item)| {
-            let id = name.strip_prefix(&prefix)?.to_owned();
-            match item {
-                Value::Object(item) => Some((id, item)),
-                _ => None,
-            }
-        })
-        .collect())
 }

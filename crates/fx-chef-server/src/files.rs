@@ -66,10 +66,17 @@ pub(crate) fn put(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     if !checksum.eq_ignore_ascii_case(&parts[0]) {
         return fail(400, format!("the content has the checksum {checksum}, not {}", parts[0]));
     }
+    keep(context, content)?;
+    Ok(Reply::empty(200))
+}
+
+/// Keeps a content; its checksum.
+pub(crate) fn keep(context: &mut Context<'_, '_>, content: &[u8]) -> Answer<String> {
+    let checksum = fx_crypto::digest::Algorithm::Md5.hex(content);
     let name = blob(&context.org, &checksum);
     context.docs.put(GLOBAL, "content", &name, content)?;
     context.put_own("checksum", &checksum, &json!({}))?;
-    Ok(Reply::empty(200))
+    Ok(checksum)
 }
 
 /// Whether a content was uploaded.

@@ -42,5 +42,7 @@ mod users;
 mod validation;
 mod versions;
 
+pub use manifest::files_in as files_of;
 pub use message::{Reply, Request};
+pub use routes::endpoints;
 pub use server::{Fill, NewKeys, Parts, Server};

@@ -62,6 +62,11 @@ pub(crate) fn files_of(body: &Map<String, Value>) -> Vec<Value> {
     all
 }
 
+/// The files of a manifest, whichever form it has.
+pub fn files_in(manifest: &Value) -> Vec<Value> {
+    manifest.as_object().map(files_of).unwrap_or_default()
+}
+
 /// A file with the place that it can be had from.
 fn with_url(context: &Context<'_, '_>, file: &Value) -> Value {
     let mut shown = file.clone();

@@ -139,6 +139,18 @@ const ORG_ROUTES: &[Row] = &[
     ("reports/nodes/:/runs/:",           &[("POST", server::absent)]),
 ];
 
+/// Every endpoint: its method and its path, in which `:` is one segment. Those of an organization
+/// are below `organizations/:`.
+pub fn endpoints() -> Vec<(&'static str, String)> {
+    let global = [OPEN_ROUTES, GLOBAL_ROUTES].into_iter().flatten();
+    let global = global.map(|(path, methods)| ((*path).to_owned(), methods));
+    let own = [OPEN_ORG_ROUTES, ORG_ROUTES].into_iter().flatten();
+    let own = own.map(|(path, methods)| (format!("organizations/:/{path}"), methods));
+    let all = global.chain(own);
+    all.flat_map(|(path, methods)| methods.iter().map(move |(method, _)| (*method, path.clone())))
+        .collect()
+}
+
 /// The endpoint of a request; the reply where there is none.
 pub(crate) fn find(request: &Request) -> Result<Found, Reply> {
     let unknown = || Reply::error(404, format!("Object not found: {}", request.path));

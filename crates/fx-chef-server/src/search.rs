@@ -1,16 +1,18 @@
 //! Search over nodes, roles, environments, clients and data bags.
 
+mod index;
 mod query;
+mod terms;
 mod words;
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::PoisonError;
 
 use serde_json::{Map, Value, json};
 
 use crate::context::{Answer, Context, encoded, fail, text};
 use crate::message::Reply;
 use crate::{clients, data_bags};
+pub(crate) use index::Indexes;
 use query::Query;
 use words::Words;
 
@@ -21,41 +23,6 @@ const BUILT_IN: [(&str, &str, &str); 4] = [
     ("node", "node", "nodes"),
     ("role", "role", "roles"),
 ];
-
-/// Something that can be found.
-struct Entry {
-    url: String,
-    /// As a search shows it.
-    row: Value,
-    /// What paths of a partial search lead into.
-    merged: Value,
-    words: Words,
-}
-
-/// Entries of an organization by index.
-type OfOrganization = HashMap<String, Arc<Vec<Entry>>>;
-
-/// Entries by organization, for as long as nothing of it changes.
-#[derive(Default)]
-pub(crate) struct Indexes(Mutex<HashMap<String, OfOrganization>>);
-
-impl Indexes {
-    pub(crate) fn forget(&self, org: &str) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if org.is_empty() { all.clear() } else { drop(all.remove(org)) }
-    }
-
-    fn get(&self, org: &str, index: &str) -> Option<Arc<Vec<Entry>>> {
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.get(org).and_then(|of_org| of_org.get(index)).cloned()
-    }
-
-    fn put(&self, org: &str, index: &str, entries: &Arc<Vec<Entry>>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_org = all.entry(org.to_owned()).or_default();
-        of_org.insert(index.to_owned(), Arc::clone(entries));
-    }
-}
 
 pub(crate) fn indexes(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     let mut rows = Map::new();
@@ -80,79 +47,110 @@ fn number(context: &Context<'_, '_>, name: &str, default: usize) -> Answer<usize
     }
 }
 
-/// What was found: how many, from where on, and those.
-struct Found {
-    total: usize,
-    start: usize,
-    entries: Arc<Vec<Entry>>,
-    places: Vec<usize>,
+/// What is searched, and where its documents are.
+struct Searched {
+    kind: &'static str,
+    collection: String,
+    /// Names of the documents begin with it in the store.
+    prefix: String,
+    words: fn(&Value) -> Words,
 }
 
-fn found(context: &mut Context<'_, '_>, index: &str) -> Answer<Found> {
+fn searched(context: &mut Context<'_, '_>, index: &str) -> Answer<Searched> {
+    if let Some((_, kind, collection)) = BUILT_IN.iter().find(|(name, ..)| *name == index) {
+        let words = |node: &Value| words::of(&words::merged(node));
+        let words: fn(&Value) -> Words = if *kind == "node" { words } else { words::of };
+        let (collection, prefix) = ((*collection).to_owned(), String::new());
+        return Ok(Searched { kind, collection, prefix, words });
+    }
+    if !context.has_own("data_bag", index)? {
+        return fail(404, format!("I don't know how to search for {index} data objects."));
+    }
+    let collection = format!("data/{}", encoded(index));
+    let prefix = data_bags::key(index, "");
+    Ok(Searched { kind: data_bags::ITEM, collection, prefix, words: words::of })
+}
+
+/// How many were found, and a page of their names.
+struct Page {
+    total: usize,
+    start: usize,
+    names: Vec<String>,
+    searched: Searched,
+}
+
+fn page(context: &mut Context<'_, '_>, index: &str) -> Answer<Page> {
     let text = context.request.query.get("q").unwrap_or("*:*").to_owned();
     let (start, rows) = (number(context, "start", 0)?, number(context, "rows", 1000)?);
     let Some(query) = Query::parse(&text) else {
         return fail(400, format!("invalid search query: '{text}'"));
     };
-    let entries = entries(context, index)?;
-    let fitting: Vec<usize> =
-        (0..entries.len()).filter(|at| query.fits(&entries[*at].words)).collect();
-    let places = fitting.iter().copied().skip(start).take(rows).collect();
-    Ok(Found { total: fitting.len(), start, entries, places })
-}
-
-fn entries(context: &mut Context<'_, '_>, index: &str) -> Answer<Arc<Vec<Entry>>> {
-    // What is shown of a client depends on the version; its index is not kept.
-    let is_kept = index != "client";
-    let org = context.org.clone();
-    let key = format!("{index} {}", context.base());
-    if is_kept && let Some(entries) = context.server.indexes.get(&org, &key) {
-        return Ok(entries);
-    }
-    let mut made = Vec::new();
-    if let Some((_, kind, collection)) = BUILT_IN.iter().find(|(name, ..)| *name == index) {
-        for (name, document) in context.all_own(kind)? {
-            let url = context.url_of(collection, &name);
-            made.push(entry(context, kind, url, document)?);
-        }
-    } else {
-        if !context.has_own("data_bag", index)? {
-            return fail(404, format!("I don't know how to search for {index} data objects."));
-        }
-        let collection = format!("data/{}", encoded(index));
-        for (id, item) in data_bags::all_items(context, index)? {
-            let url = context.url_of(&collection, &id);
-            let item = Value::Object(item);
-            let words = words::of_item(&item, index);
-            let row = data_bags::wrapped(index, &item);
-            made.push(Entry { url, row, merged: item, words });
-        }
-    }
-    let made = Arc::new(made);
-    if is_kept {
-        context.server.indexes.put(&org, &key, &made);
-    }
-    Ok(made)
-}
-
-fn entry(context: &mut Context<'_, '_>, kind: &str, url: String, document: Value) -> Answer<Entry> {
-    Ok(match kind {
-        "node" => {
-            let merged = words::merged(&document);
-            Entry { url, words: words::of(&merged), merged, row: document }
-        }
+    let searched = searched(context, index)?;
+    let kept = context.server.indexes.of(&context.org, index);
+    let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+    match searched.kind {
+        // A client is found by what is shown of it, which is not what is kept.
         "client" => {
-            let row = clients::shown(context, &document)?;
-            Entry { url, words: words::of(&row), merged: row.clone(), row }
+            let version = context.version;
+            let shown = shown_clients(context)?;
+            kept.replace(shown.iter().map(|(name, row)| (name.clone(), words::of(row))), version);
         }
-        _ => Entry { url, words: words::of(&document), merged: document.clone(), row: document },
-    })
+        data_bags::ITEM => {
+            let bag = index.to_owned();
+            let words = move |item: &Value| words::of_item(item, &bag);
+            kept.refresh(context, searched.kind, &searched.prefix, &words)?;
+        }
+        kind => kept.refresh(context, kind, &searched.prefix, &searched.words)?,
+    }
+    let found = kept.find(&query);
+    let names = found.iter().skip(start).take(rows).map(|name| (*name).to_owned()).collect();
+    Ok(Page { total: found.len(), start, names, searched })
+}
+
+fn shown_clients(context: &mut Context<'_, '_>) -> Answer<Vec<(String, Value)>> {
+    let mut shown = Vec::new();
+    for (name, client) in context.all_own("client")? {
+        let row = clients::shown(context, &client)?;
+        shown.push((name, row));
+    }
+    Ok(shown)
+}
+
+/// The answer with these rows, each as text.
+fn answered(page: &Page, rows: &[Vec<u8>]) -> Reply {
+    let mut body = format!("{{\"total\":{},\"start\":{},\"rows\":[", page.total, page.start);
+    let length: usize = rows.iter().map(|row| row.len() + 1).sum();
+    let mut bytes = Vec::with_capacity(body.len() + length + 2);
+    bytes.append(&mut std::mem::take(&mut body).into_bytes());
+    for (at, row) in rows.iter().enumerate() {
+        if at > 0 {
+            bytes.push(b',');
+        }
+        bytes.extend_from_slice(row);
+    }
+    bytes.extend_from_slice(b"]}");
+    Reply::bytes("application/json", bytes)
 }
 
 pub(crate) fn search(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    let found = found(context, &parts[0])?;
-    let rows: Vec<&Value> = found.places.iter().map(|at| &found.entries[*at].row).collect();
-    Ok(Reply::ok(&json!({"total": found.total, "start": found.start, "rows": rows})))
+    let page = page(context, &parts[0])?;
+    let mut rows = Vec::with_capacity(page.names.len());
+    for name in &page.names {
+        let row = match page.searched.kind {
+            // What is kept is what is shown.
+            "node" | "role" | "environment" => context.own_text(page.searched.kind, name)?,
+            "client" => match context.own("client", name)? {
+                Some(client) => Some(clients::shown(context, &client)?.to_string().into_bytes()),
+                None => None,
+            },
+            kind => {
+                let item = context.own(kind, name)?;
+                item.map(|item| data_bags::wrapped(&parts[0], &item).to_string().into_bytes())
+            }
+        };
+        rows.extend(row);
+    }
+    Ok(answered(&page, &rows))
 }
 
 /// Only some values of what is found.
@@ -168,20 +166,22 @@ pub(crate) fn partial(context: &mut Context<'_, '_>, parts: &[String]) -> Answer
             None => return fail(400, "invalid partial search request body"),
         }
     }
-    let found = found(context, &parts[0])?;
-    let rows: Vec<Value> = found
-        .places
-        .iter()
-        .map(|at| {
-            let entry = &found.entries[*at];
-            let data: Map<String, Value> = paths
-                .iter()
-                .map(|(name, path)| (name.clone(), at_path(&entry.merged, path)))
-                .collect();
-            json!({"url": entry.url, "data": data})
-        })
-        .collect();
-    Ok(Reply::ok(&json!({"total": found.total, "start": found.start, "rows": rows})))
+    let page = page(context, &parts[0])?;
+    let mut rows = Vec::with_capacity(page.names.len());
+    for name in &page.names {
+        let Some(document) = context.own(page.searched.kind, name)? else { continue };
+        let whole = match page.searched.kind {
+            "node" => words::merged(&document),
+            "client" => clients::shown(context, &document)?,
+            _ => document,
+        };
+        let data: Map<String, Value> =
+            paths.iter().map(|(name, path)| (name.clone(), at_path(&whole, path))).collect();
+        let bare = name.strip_prefix(&page.searched.prefix).unwrap_or(name);
+        let url = context.url_of(&page.searched.collection, bare);
+        rows.push(json!({"url": url, "data": data}).to_string().into_bytes());
+    }
+    Ok(answered(&page, &rows))
 }
 
 fn at_path(value: &Value, path: &[String]) -> Value {

@@ -116,6 +116,62 @@ impl Server {
         changed.map_err(said)
     }
 
+    /// The answer to a request of whoever looks after the server, which nobody signed: the
+    /// superuser may do everything.
+    pub fn answer_superuser(&self, request: &Request) -> Reply {
+        let (found, version) = match (routes::find(request), versions::asked(request)) {
+            (Ok(found), Ok(version)) => (found, version),
+            (Err(reply), _) | (_, Err(reply)) => return reply,
+        };
+        let answered =
+            self.superuser().and_then(|actor| self.perform(request, &found, &actor, version));
+        match answered {
+            Ok(reply) | Err(Stopped::Caller(reply)) => reply,
+            Err(Stopped::Store(error)) => Reply::error(500, error.to_string()),
+        }
+    }
+
+    fn superuser(&self) -> Answer<Actor> {
+        let user = self.parts.fleet.read_documents::<_, Reply>(|docs| {
+            Ok(docs.get(GLOBAL, "user", SUPERUSER)?.unwrap_or_default())
+        })?;
+        let user: serde_json::Value = serde_json::from_slice(&user).unwrap_or_default();
+        let id = user["authz_id"].as_str().unwrap_or_default().to_owned();
+        Ok(Actor { name: SUPERUSER.to_owned(), id, is_superuser: true, ..nobody() })
+    }
+
+    /// A password that nobody knows, for users who sign with keys.
+    pub fn new_password(&self) -> String {
+        self.random_hex(16)
+    }
+
+    /// Keeps the content of a file of cookbooks; its checksum.
+    pub fn keep_content(&self, org: &str, content: &[u8]) -> Result<String, String> {
+        let mut checksum = String::new();
+        self.change(|context| {
+            context.org = org.to_owned();
+            checksum = crate::files::keep(context, content)?;
+            Ok(())
+        })?;
+        Ok(checksum)
+    }
+
+    /// The most bytes that the body of a request may have, which is known before it is read.
+    pub fn body_limit(request: &Request) -> usize {
+        routes::find(request).map_or(0, |found| found.most)
+    }
+
+    /// The answer to a request whose body is larger.
+    pub fn refuse_body(request: &Request) -> Reply {
+        let asked = versions::asked(request).unwrap_or(versions::MIN);
+        let reply = match routes::find(request) {
+            Ok(found) => too_large(found.most),
+            // Nothing is there, whatever is sent.
+            Err(reply) => reply,
+        };
+        versions::marked(reply, asked).with("connection", "close")
+    }
+
     /// The answer to a request.
     pub fn answer(&self, request: &Request) -> Reply {
         let asked = match versions::asked(request) {
@@ -141,15 +197,17 @@ impl Server {
             return Ok(Reply::error(406, "Not Acceptable"));
         }
         if request.body.len() > found.most {
-            return Ok(Reply::plain_error(
-                413,
-                format!("JSON must be no more than {} bytes.", found.most),
-            ));
+            return Ok(too_large(found.most));
         }
         let actor = match found.access {
             Access::Open => nobody(),
             Access::Signed => self.actor(request, &found, version)?,
         };
+        self.perform(request, &found, &actor, version)
+    }
+
+    /// Does what an endpoint does, in one transaction.
+    fn perform(&self, request: &Request, found: &Found, actor: &Actor, version: u8) -> Answer {
         let work = |docs: &mut Documents<'_>| {
             let mut context = self.context(docs, request, &found.org, actor.clone());
             context.version = version;
@@ -159,7 +217,10 @@ impl Server {
             return self.parts.fleet.read_documents(work);
         }
         let changed = self.parts.fleet.change_documents(work);
-        self.indexes.forget(&found.org);
+        if found.org.is_empty() {
+            // An organization may be gone, with all that is known of it.
+            self.indexes.forget(found.parts.first().map_or("", String::as_str));
+        }
         changed
     }
 
@@ -185,6 +246,10 @@ impl Server {
     ) -> Context<'a, 'b> {
         Context { server: self, docs, request, version: 0, org: org.to_owned(), actor }
     }
+}
+
+fn too_large(most: usize) -> Reply {
+    Reply::plain_error(413, format!("JSON must be no more than {most} bytes."))
 }
 
 /// Whether the client takes JSON.

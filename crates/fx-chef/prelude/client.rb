@@ -4,7 +4,13 @@ class Chef
   class Client
     attr_reader :node, :run_status, :events
     def self.fx_main(opts)
+      return describe(opts["describe"]) if opts["describe"]
       new(opts).fx_run
+    end
+    def self.describe(items)
+      Chef::Config[:local_mode] = true
+      FX.write_collection("/dev/stdout", FX.json(Chef::FxDescribe.all(items)))
+      0
     end
     def initialize(opts) = @opts = opts
 
@@ -14,7 +20,7 @@ class Chef
         begin
           configure
           @configured = true
-          locked { run }
+          scheduled || locked { run }
           0
         rescue SystemExit => e
           failed(e)
@@ -26,6 +32,23 @@ class Chef
       end
       FX.finish(@error && @error.class.name, @error && message_of(@error), code, @configured)
       code
+    end
+
+    # Runs in intervals are made one by one by whoever called us; true where they are wanted.
+    def scheduled
+      c = Chef::Config
+      if c[:pid_file] && c[:lockfile] && ::File.expand_path(c[:pid_file]) == ::File.expand_path(c[:lockfile])
+        raise "PID file and lockfile are not permitted to match. Specify a different location with --pid or --lockfile"
+      end
+      c[:interval] ||= 1800 if c[:daemonize]
+      return false if c[:once] || c[:interval].nil? || !FX.schedules?
+      if c[:client_fork] == false
+        raise "Unforked Chef Infra Client interval runs are disabled by default.\nConfiguration settings:\n" \
+          "  interval  = #{c[:interval]} seconds\nEnable Chef Infra Client interval runs by setting " \
+          "`:client_fork = true` in your config file or adding `--fork` to your command line options."
+      end
+      FX.schedule(c[:interval].to_i, c[:splay].to_i, c[:daemonize], c[:pid_file] || "/tmp/Chef Infra Client.pid")
+      true
     end
 
     # Runs of the client exclude each other; the lock ends with the process at the latest.
@@ -150,6 +173,9 @@ class Chef
       Chef::Config[:why_run] = true if @opts["why_run"]
       Chef::Config[:environment] = @opts["environment"] if @opts["environment"]
       Chef::Config[:node_name] = @opts["node_name"] if @opts["node_name"]
+      Chef::Config[:chef_server_url] = @opts["server"] if @opts["server"]
+      Chef::Config[:client_key] = @opts["client_key"] if @opts["client_key"]
+      Chef::Config[:validation_key] = @opts["validation_key"] if @opts["validation_key"]
       Chef::Config[:log_level] = @opts["log_level"].to_sym if @opts["log_level"]
       Chef::Config[:log_location] = @opts["log_location"] if @opts["log_location"]
       Chef::Config[:lockfile] = @opts["lockfile"] if @opts["lockfile"]
@@ -178,6 +204,7 @@ class Chef
     # for chef-solo the machine's own.
     def found_config
       return FX.file?("/etc/chef/solo.rb") ? "/etc/chef/solo.rb" : nil if @opts["solo_config"]
+      return client_config unless @opts["local"]
       dirs = []
       dir = FX.cwd
       until dirs.include?(dir)
@@ -186,6 +213,14 @@ class Chef
       end
       dirs << ENV["HOME"] if ENV["HOME"]
       dirs.product(%w{config.rb knife.rb}).map { |d, f| "#{d}/.chef/#{f}" }.find { |f| FX.file?(f) || others_link?(f) }
+    end
+
+    # Against a server: the machine's own configuration.
+    def client_config
+      path = "#{Chef::Config[:config_dir]}/client.rb"
+      return path if FX.file?(path)
+      Chef::Log.warn("Did not find config file: #{path}. Using command line options instead.")
+      nil
     end
 
     # A link that is not followed is not passed over either: reading it says why.
@@ -229,9 +264,12 @@ class Chef
       Chef::Log.info("Platform: #{RUBY_PLATFORM}")
       Chef::Log.info("Chef-client pid: #{Process.pid}") if Chef::Log.info?
       @events.run_start(Chef::VERSION) if @events.heard?
+      @run_status = Chef::RunStatus.new(nil, @events)
+      @run_status.run_id = Chef::RequestID.instance.request_id
+      name_node
+      register unless Chef::Config[:local_mode]
       build_node
-      @run_status = Chef::RunStatus.new(@node, @events)
-      @run_status.run_id = FX.uuid
+      @run_status.node = @node
       @run_status.start_clock
       expand
       Chef::Log.info("Starting Chef Infra Client Run for #{@node.name}")
@@ -239,8 +277,10 @@ class Chef
       Chef::Handler.run_all(:start_handlers, @run_status)
       Chef::Log.info("Start handlers complete.")
       @events.run_started(@run_status) if @events.heard?
+      Chef::FxServerReports.start(@run_status, @node, @events) unless Chef::Config[:local_mode]
       load_cookbooks
       compile
+      load_required_recipe unless Chef::Config[:local_mode]
       if @opts["collection"]
         if @opts["findings"]
           FX.load("chef/check.rb")
@@ -256,9 +296,34 @@ class Chef
       Chef::Log.info("Running report handlers")
       run_handlers(:report_handlers, &:call)
       Chef::Log.info("Report handlers complete")
+      store.cleaned unless Chef::Config[:why_run]
       FX.summary(false, Chef.fx_deprecations)
       @events.run_completed(@node, @run_status) if @events.heard?
       reboot
+    end
+
+    # A client without a key introduces itself first.
+    def register
+      key = Chef::Config[:client_key]
+      return if key.nil? || Chef::Config[:client_key_contents] || ::File.exist?(key)
+      FX.registering(Chef::Config[:node_name])
+      Chef::Log.info("Client key #{key} is not present - registering")
+      Chef::FxRegistration.new(Chef::Config[:node_name], key).run
+    rescue SystemExit
+      raise
+    rescue Exception => e
+      Chef::FxInspectors.describe(:registration, e)
+      raise
+    end
+
+    # A recipe that the server wants on every node; mostly there is none.
+    def load_required_recipe
+      text = store.api.get("required_recipe")
+      Chef::Log.info("Required Recipe found, loading it")
+      Chef::FileCache.store("required_recipe", text)
+      Chef::Recipe.new(nil, nil, @run_context).from_file(Chef::FileCache.path("required_recipe"))
+    rescue Net::HTTPServerException => e
+      raise unless e.response && e.response.code == "404"
     end
 
     def reboot

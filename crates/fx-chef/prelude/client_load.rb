@@ -2,21 +2,16 @@
 class Chef
   class Client
     def load_cookbooks
-      FX.resolving(@expansion.recipes)
-      loader = Chef::CookbookLoader.new(Chef::Config[:cookbook_path])
-      books = {}
-      versions = @environment.cookbook_versions
-      if @policy
-        books = @policy.cookbooks(loader)
-      else
-        @expansion.recipes_with_version_constraints.each do |r, v|
-          add_cookbook(loader, r.split("::", 2)[0], v && "= #{v}", versions, books, [])
-        end
-      end
+      FX.resolving(@policy && !Chef::Config[:local_mode] ? @policy.shown : @expansion.recipes)
+      Chef::FxFailures.node = @node
+      books = @policy ? store.artifacts(@policy.lock) : store.cookbooks(@environment, @expansion)
+      store.settle(@opts["override"])
       @cookbooks = Chef::CookbookCollection.new(books)
       @books = books
       books.each_value { |b| b.metadata.validate_chef_version! }
-      Chef::Log.info("Loading cookbooks [#{books.values.map { |b| "#{b.name}@#{b.version}" }.join(", ")}]")
+      if Chef::Config[:local_mode]
+        Chef::Log.info("Loading cookbooks [#{books.values.map { |b| "#{b.name}@#{b.version}" }.join(", ")}]")
+      end
       books.each_value do |b|
         next if b.metadata.gems.empty? || Chef::Config[:skip_gem_metadata_installation]
         b.metadata.gems.each { |name, *versions| bring_gem(b, name, versions) }
@@ -41,31 +36,6 @@ class Chef
         changes = [[:gem, one.name, :version, "absent", one.version]]
         FX.step("gem", one.name, "unpack", "metadata of cookbook #{book.name}", changes, &unpack)
       end
-    end
-
-    # The closure of a cookbook's dependencies, each checked against its constraint.
-    def add_cookbook(loader, name, constraint, pins, books, path)
-      book = loader[name]
-      ok = book && [constraint, pins[name]].compact.all? { |c| Chef::VersionConstraint.new(c).include?(book.version) }
-      unless ok
-        Chef::Exceptions
-        absent = book ? [] : [name]
-        unmet = book ? ["#{name} #{constraint || pins[name]}"] : []
-        Chef::FxFailures.node = @node
-        if FX.doc?
-          FX.describe("Error Resolving Cookbooks for Run List:",
-            Chef::FxFailures.cookbooks(@expansion.recipes, absent, unmet, ""))
-        end
-        wanted = [constraint, pins[name]].compact.map(&:to_s).uniq.reject { |c| c == ">= 0.0.0" }.join(", ")
-        by = path.empty? ? "the run list" : "cookbook #{path.last}"
-        there = book ? "#{name} #{book.version} is not #{wanted}" : "there is no cookbook #{name}"
-        Chef::FxMissing.raise('412 "Precondition Failed"', "#{there}, which #{by} needs" \
-          "#{" (#{wanted})" unless book || wanted.empty?}")
-      end
-      return if books.key?(name)
-      books[name] = book
-      raise Chef::Exceptions::UnmetDependency, "dependency cycle" if path.size > 500
-      book.metadata.dependencies.each { |dep, c| add_cookbook(loader, dep, c, pins, books, path + [name]) }
     end
 
     # For each cookbook of the run list: what it needs, by name and depth first, then itself.

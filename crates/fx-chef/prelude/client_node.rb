@@ -4,31 +4,88 @@ class Chef
     # The machine's facts, with the optional plug-ins that the configuration asks for.
     def self.fx_automatic = FX.ohai(Array(Chef::Config[:ohai][:optional_plugins]).join(" "))
 
+    # A name is all that registration needs to know of the node.
+    def name_node
+      @automatic = self.class.fx_automatic
+      name = Chef::Config[:node_name] || @automatic["fqdn"] || @automatic["machinename"] || @automatic["hostname"]
+      raise Chef::Exceptions::CannotDetermineNodeName if name.nil? && !Chef::Config[:local_mode]
+      Chef::Config[:node_name] = name || "localhost"
+    end
+
     def build_node
       @node = Chef::Node.new
-      automatic = self.class.fx_automatic
-      @node.name(Chef::Config[:node_name] || automatic["fqdn"] || automatic["hostname"] || "localhost")
+      @node.name(Chef::Config[:node_name])
       @node.chef_environment(Chef::Config[:environment] || "_default")
       attrs = @opts["json"] ? read_json(@opts["json"]) : {}
-      stored = load_stored
-      note_node
-      @node.normal = stored
-      @node.automatic = automatic
+      stored = load_node
+      @node.normal = stored["normal"] || {}
+      @node.automatic = @automatic
+      know_node unless Chef::Config[:local_mode]
       run_list = attrs.delete("run_list")
       attrs.delete("recipes").then { |r| run_list ||= r }
-      env = attrs.delete("chef_environment")
-      @node.chef_environment(env) if env && !@opts["environment"]
-      if policy_wanted?(attrs)
-        Chef::Config[:named_run_list] = @opts["named_run_list"] if @opts["named_run_list"]
-        @policy = Chef::PolicyBuilder::Policyfile.new(attrs.merge("run_list" => run_list).compact, @opts["run_list"])
-      end
-      attrs.delete("policy_name")
-      attrs.delete("policy_group")
+      choose_environment(stored, attrs.delete("chef_environment"))
+      choose_policy(attrs, stored, run_list)
       attrs.each { |k, v| deep_into(@node.normal, k, v) }
-      list = @opts["run_list"] || run_list || []
-      @primary = Chef::RunList.new(*(run_list || []))
-      @node.run_list = Chef::RunList.new(*list)
+      replaced = @opts["override"] ? nil : @opts["run_list"]
+      @primary = Chef::RunList.new(*(replaced || run_list || stored["run_list"] || []))
+      @node.primary_runlist = @primary
+      @node.run_list = @opts["override"] ? Chef::RunList.new(*@opts["run_list"]) : @primary
       @node.normal["tags"] = [] unless @node.normal.key?("tags")
+    end
+
+    # What others find the node by on the server.
+    def know_node
+      @node.automatic["name"] = @node.name
+      @node.automatic["chef_guid"] = Chef::Config[:chef_guid] ||= guid
+    end
+    # A name for the machine that stays when its node is called otherwise.
+    def guid
+      path = Chef::Config[:chef_guid_path]
+      kept = FX.file?(path) ? FX.read(path).to_s.strip : ""
+      return kept unless kept.empty?
+      fresh = FX.uuid
+      unless Chef::Config[:why_run]
+        require "fileutils"
+        FX.own_state do
+          FileUtils.mkdir_p(::File.dirname(path))
+          FX.store(path, fresh, 0644)
+        end
+      end
+      fresh
+    end
+
+    # What the store has of the node; a new one is made known to it at once.
+    def load_node
+      store.keeps_nodes = !@opts["no_save"]
+      stored = store.node(@node.name)
+      store.create_node(@node) unless stored || @opts["no_save"]
+      stored || {}
+    rescue SystemExit
+      raise
+    rescue Exception => e
+      Chef::FxInspectors.describe(:node, e) unless Chef::Config[:local_mode]
+      raise
+    end
+    def store = Chef::FxStore.current
+
+    # Attributes of the command line win over the configuration, and that over the store.
+    def choose_environment(stored, given)
+      given = nil if Chef::Config[:local_mode] && @opts["environment"]
+      env = given || Chef::Config[:environment] || stored["chef_environment"]
+      @node.chef_environment(env) if env
+    end
+
+    def choose_policy(attrs, stored, run_list)
+      name, group = attrs.delete("policy_name"), attrs.delete("policy_group")
+      unless Chef::Config[:local_mode] || Chef::Config[:policy_name] || Chef::Config[:environment]
+        name ||= stored["policy_name"]
+        group ||= stored["policy_group"]
+      end
+      given = { "policy_name" => name, "policy_group" => group, "run_list" => run_list }.compact
+      return unless policy_wanted?(given)
+      Chef::Config[:named_run_list] = @opts["named_run_list"] if @opts["named_run_list"]
+      @policy = Chef::PolicyBuilder::Policyfile.new(given, @opts["run_list"])
+      FX.policy_loaded(@policy.lock["name"], @policy.lock["revision_id"]) unless Chef::Config[:local_mode]
     end
 
     def deep_into(store, key, value)
@@ -45,14 +102,7 @@ class Chef
       Chef::JSONCompat.parse(text)
     end
 
-    def node_file = "#{Chef::Config[:node_path] || Chef::Config.path_under("nodes")}/#{@node.name}.json"
-    def load_stored
-      return {} unless Chef::Config[:local_mode] && FX.file?(node_file)
-      (Chef::JSONCompat.parse(FX.read(node_file)) || {})["normal"] || {}
-    rescue Chef::Exceptions::JSON::ParseError => e
-      raise e.class, "#{node_file}: #{e.message}"
-    end
-    # Cookbooks are read in place, but recipes keep what they fetch where the original has its
+    # Local cookbooks are read in place, but recipes keep what they fetch where the original has its
     # copies.
     def keep_room
       return if Chef::Config[:why_run] || ::File.directory?(Chef::Config[:file_cache_path])
@@ -61,31 +111,11 @@ class Chef
     rescue SystemCallError
       nil
     end
-    # The store knows a node from its first moment.
-    def note_node
-      if !Chef::Config[:local_mode] || @opts["no_save"] || FX.file?(node_file) ||
-        !::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
-        return
-      end
-      require "fileutils"
-      FX.own_state do
-        FileUtils.mkdir_p(::File.dirname(node_file))
-        ::File.write(node_file, "{\n  \"name\": #{@node.name.inspect}\n}\n", perm: 0600)
-      end
-    rescue SystemCallError
-      nil
-    end
     def save_node
-      return if !Chef::Config[:local_mode] || @opts["no_save"]
+      return if @opts["no_save"]
       return Chef::Log.warn("In why-run mode, so NOT performing node save.") if Chef::Config[:why_run]
       return Chef::Log.warn("Skipping final node save because override_runlist was given") if @opts["override"]
-      return unless ::File.directory?(Array(Chef::Config[:chef_repo_path]).first.to_s)
-      node = { "name" => @node.name,
-        "chef_environment" => @node.chef_environment == "_default" ? nil : @node.chef_environment,
-        "override" => @node.combined_override.to_hash,
-               "normal" => @node.normal.to_hash, "default" => @node.combined_default.to_hash,
-               "automatic" => @node.automatic.to_hash, "run_list" => @node.run_list.map(&:to_s) }
-      FX.save_node(node_file, node.reject { |_, v| v.nil? || v.empty? })
+      store.save_node(@node)
     end
 
     def policy_wanted?(attrs)
@@ -115,6 +145,15 @@ class Chef
         raise Chef::Exceptions::MissingRole, @expansion
       end
       @environment = Chef::Environment.load(@node.chef_environment)
+      apply_expansion
+    rescue SystemExit
+      raise
+    rescue Exception => e
+      Chef::FxInspectors.describe(:expand, e) unless Chef::Config[:local_mode]
+      raise
+    end
+
+    def apply_expansion
       @node.env_default = @environment.default_attributes
       @node.env_override = @environment.override_attributes
       @node.role_default = @expansion.default_attrs

@@ -13,13 +13,16 @@ class Chef
       diff_disabled: false, diff_filesize_threshold: 10_000_000, diff_output_threshold: 1_000_000,
       enforce_path_sanity: false, enforce_default_paths: false,
       minimal_ohai: false, rubygems_url: nil, clear_gem_sources: nil, no_lazy_load: true,
-      chef_server_url: "chefzero://localhost:1", lockfile: nil,
+      lockfile: nil,
       policy_name: nil, policy_group: nil, use_policyfile: false, deployment_group: nil, interval: nil, splay: nil,
       once: nil, daemonize: nil,
       client_fork: nil, fips: false, internal_locale: "C.UTF-8", ez: false, run_lock_timeout: nil,
       enable_selinux_file_permission_fixup: true,
-      always_dump_stacktrace: false, recipe_url: nil, trusted_certs_dir: "/etc/chef/trusted_certs", validation_key: nil,
-      client_key: nil, validation_client_name: "chef-validator", encrypted_data_bag_secret: nil,
+      always_dump_stacktrace: false, recipe_url: nil, encrypted_data_bag_secret: nil,
+      authentication_protocol_version: "1.1", local_key_generation: true, follow_client_key_symlink: false,
+      client_registration_retries: 5, cookbook_sync_threads: 10, skip_cookbook_sync: false, verify_api_cert: false,
+      enable_reporting_url_fatals: false, client_key_contents: nil, custom_http_headers: nil, ssl_ca_file: nil,
+      ssl_ca_path: nil, ssl_client_cert: nil, ssl_client_key: nil, policy_document_native_api: true,
       treat_secrets_as_sensitive: false, user_valid_regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/],
       group_valid_regex: [/^[^-+~:,\t\r\n\f\0]+[^:,\t\r\n\f\0]*$/],
       resource_reporting: true, json_attribs: nil, override_runlist: nil, pid_file: nil, ohai_segment_plugin_path: nil,
@@ -99,7 +102,18 @@ class Chef
         when :file_backup_path then "#{self[:cache_path]}/backup"
         when :cache_path
           self[:local_mode] ? "#{Array(self[:chef_repo_path]).first}/.chef/local-mode-cache" : "/var/chef"
-        when :root_path, :config_dir then "/etc/chef"
+        when :chef_server_url then self[:local_mode] ? "chefzero://localhost:1" : "https://localhost:443"
+        when :client_key, :validation_key
+          self[:local_mode] ? nil : "#{self[:config_dir]}/#{key == :client_key ? "client" : "validation"}.pem"
+        when :trusted_certs_dir then "#{self[:config_dir]}/trusted_certs"
+        when :validation_client_name
+          org = self[:chef_server_url].to_s[%r{/organizations/([^/]+)\z}, 1]
+          org ? "#{org}-validator" : "chef-validator"
+        when :config_dir
+          file = self[:config_file]
+          file ? ::File.dirname(::File.expand_path(file)) : "/etc/chef"
+        when :chef_guid_path then "#{self[:config_dir]}/chef_guid"
+        when :root_path then "/etc/chef"
         when :etc_chef_dir then "/etc/chef"
         when :data_collector then @values[key] = Context.new
         else DEFAULTS[key]

@@ -152,14 +152,16 @@ end
 module Net
  # The library brings its own when it comes.
  unless const_defined?(:HTTPServerException, false) || const_defined?(:HTTP, false)
- class HTTPServerException < StandardError
+ module FxResponse
  def initialize(message, response = nil)
  super(message)
  @response = response
  end
  attr_reader :response
- alias data response
+ def data = @response
  end
+ class HTTPServerException < StandardError; include FxResponse; end
  HTTPClientException = HTTPServerException unless const_defined?(:HTTPClientException, false)
+ class HTTPFatalError < StandardError; include FxResponse; end
  end
 end

@@ -1,6 +1,9 @@
 # What a failure is reported with: headings and texts for people, in the original's words.
 class Chef
   module FxFailures
+    ADVICE = "You might be able to resolve this issue with:\n  1-) Removing cookbook versions that depend on " \
+      "deleted cookbooks.\n  2-) Removing unused cookbook versions.\n  3-) Pinning exact cookbook versions using " \
+      "environments.\n".freeze
     class << self
       attr_writer :node
       # An action of a resource that failed.
@@ -45,10 +48,7 @@ class Chef
         end
         out = [["Missing Cookbooks:", text]]
         if text.empty?
-          advice = "You might be able to resolve this issue with:\n  1-) Removing cookbook versions that depend on " \
-            "deleted cookbooks.\n" \
-            "  2-) Removing unused cookbook versions.\n  3-) Pinning exact cookbook versions using environments.\n"
-          out = [["Cookbook dependency resolution error:", "Error message: #{message}\n#{advice}"]]
+          out = [["Cookbook dependency resolution error:", "Error message: #{message}\n#{ADVICE}"]]
         end
         out << ["Expanded Run List:", list(recipes)] << system_info
       end

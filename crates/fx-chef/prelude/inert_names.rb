@@ -6,12 +6,10 @@ class Chef
     class Win32; end
   end
   class Daemon; end
-  class ApiClient; end
   class User; end
   class Knife; end
   module Chefspec; end
   class Shell; end
-  class RequestID; end
   module LocalMode; end
   class ActionCollection; end
   module Win32; end

@@ -232,10 +232,28 @@ class Chef
     def to_a = to_h.to_a
     include Enumerable
 
+    def self.from_hash(h)
+      n = new
+      n.name(h["name"])
+      n.chef_environment(h["chef_environment"]) if h["chef_environment"]
+      %w{default normal override automatic}.each { |level| n.send(:"#{level}=", h[level] || {}) }
+      n.run_list = Chef::RunList.new(*(h["run_list"] || []))
+      n.policy_name = h["policy_name"]
+      n.policy_group = h["policy_group"]
+      n
+    end
+    def self.load(name)
+      found = Chef::FxStore.current.node(name)
+      found ? from_hash(found) : Chef::FxMissing.raise('404 "Not Found"', "there is no node #{name}")
+    end
+    def self.list(*) = Chef::FxStore.current.search("node", "*:*", 0, nil, nil)["rows"].to_h { |n| [n.name, n] }
+
     def as_json(*_)
       { "name" => name, "chef_environment" => chef_environment, "normal" => normal.to_hash, "chef_type" => "node",
         "default" => combined_default.to_h,
-        "override" => combined_override.to_h, "automatic" => automatic.to_hash, "run_list" => run_list.map(&:to_s) }
+        "override" => combined_override.to_h, "automatic" => automatic.to_hash,
+        "run_list" => (primary_runlist || run_list).map(&:to_s) }
+        .merge({ "policy_name" => policy_name, "policy_group" => policy_group }.compact)
     end
     alias for_json as_json
     def to_json(*a) = as_json.to_json(*a)
@@ -287,7 +305,10 @@ class Chef
     end
     attr_accessor :fx_cookbook
 
-    def save = self
+    def save
+      Chef::FxStore.current.save_node(self)
+      self
+    end
     def expand!(_source = nil)
       e = run_list.expand(chef_environment)
       e

@@ -22,25 +22,16 @@ class Chef
       end
 
       def location = "policy_groups/#{@group}/policies/#{@name}"
-      def repo = Array(Chef::Config[:chef_repo_path]).first
-      # A lock next to the cookbooks, as a checkout has it.
-      def loose = @loose ||= ["#{repo}/Policyfile.lock.json"].find { |f| FX.file?(f) }
+      def store = Chef::FxStore.current
+      # A lock next to the cookbooks needs neither name nor group.
+      def loose = store.loose
 
-      def lock = @lock ||= read_lock or raise ConfigurationError,
-        "Error loading policyfile from `#{location}': Net::HTTPClientException - 404 \"Not Found\""
-
-      def read_lock
-        groups = "#{Chef::Config[:policy_group_path] || "#{repo}/policy_groups"}/#{@group}.json"
-        if @group && @name && FX.file?(groups)
-          id = Chef::JSONCompat.parse(FX.read(groups)).dig("policies", @name, "revision_id")
-          file = id && "#{Chef::Config[:policy_path] || "#{repo}/policies"}/#{@name}-#{id}.json"
-          return Chef::JSONCompat.parse(FX.read(file)) if file && FX.file?(file)
-          return nil if id.nil?
-        end
-        return nil unless loose
-        found = Chef::JSONCompat.parse(FX.read(loose))
-        @name.nil? || found["name"] == @name ? found : nil
+      def lock
+        @lock ||= store.policy(@group, @name) || unreadable('Net::HTTPClientException - 404 "Not Found"')
+      rescue Net::HTTPServerException => e
+        unreadable("#{e.class} - #{e.message}")
       end
+      def unreadable(why) = raise(ConfigurationError, "Error loading policyfile from `#{location}': #{why}")
 
       def run_list
         return @override if @override
@@ -112,34 +103,6 @@ class Chef
         mine.is_a?(Hash) ? ChefUtils::Mash.new(deep(all, mine)) : ChefUtils::Mash.new(all)
       end
       def deep(low, high) = low.merge(high) { |_, a, b| a.is_a?(Hash) && b.is_a?(Hash) ? deep(a, b) : b }
-
-      # The directory of a locked cookbook: an artifact, or where the lock says it came from.
-      def directory(cookbook)
-        l = lock["cookbook_locks"][cookbook] or return nil
-        artifact = "#{Chef::Config[:cookbook_artifact_path] || "#{repo}/cookbook_artifacts"}/#{cookbook}-" \
-          "#{l["identifier"]}"
-        source = l["source"] || l.dig("source_options", "path")
-        [artifact, source && ::File.expand_path(source, repo),
-          *Array(Chef::Config[:cookbook_path]).map { |p| "#{p}/#{cookbook}" }].compact.find do |d|
-          ::File.directory?(d)
-        end
-      end
-
-      # All cookbooks of the lock; one that is missing fails as the original's server does.
-      def cookbooks(loader)
-        lock["cookbook_locks"].to_h do |name, l|
-          dir = directory(name)
-          unless dir
-            if FX.doc?
-              FX.describe("Error Resolving Cookbooks for Run List:",
-                [["Missing Cookbooks:", "no cookbook artifact #{name} #{l["identifier"]}"],
-                Chef::FxFailures.system_info])
-            end
-            Chef::FxMissing.raise('404 "Not Found"', "there is no cookbook artifact #{name} #{l["identifier"]}")
-          end
-          [name, loader.load(dir)]
-        end
-      end
     end
   end
 end

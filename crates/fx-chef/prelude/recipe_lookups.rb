@@ -68,8 +68,8 @@ class Chef
       end
     end
     module ChefVault
-      def chef_vault_item(bag, id) = data_bag_item(bag, id)
-      def chef_vault(bag) = data_bag(bag)
+      def chef_vault_item(bag, id) = Chef::FxVault.item(bag, id) || data_bag_item(bag, id)
+      def chef_vault(bag) = data_bag(bag).reject { |id| id.end_with?("_keys") || id.include?("_key_") }
     end
     module Secret
       def secret(*)

@@ -1,15 +1,5 @@
-# Roles and environments from Ruby or JSON files.
+# Roles and environments.
 class Chef
-  module FxObjectFile
-    # Reads NAME.rb or NAME.json below the configured directories.
-    def self.find(dirs, name)
-      Array(dirs).each do |d|
-        %w{json rb}.each { |e| return "#{d}/#{name}.#{e}" if FX.file?("#{d}/#{name}.#{e}") }
-      end
-      nil
-    end
-  end
-
   class Role
     attr_accessor :env_run_lists
     def initialize
@@ -39,22 +29,17 @@ class Chef
       }
     end
     alias to_h to_hash
-    def self.load_or_nil(name)
-      path = FxObjectFile.find(Chef::Config[:role_path], name) or return nil
-      r = new
-      r.name(name)
-      if path.end_with?(".rb")
-        FX.eval_file(path, r)
-      else
-        h = Chef::JSONCompat.parse(FX.read(path))
+    def self.from_hash(h, name = h["name"])
+      new.tap do |r|
+        r.name(name)
         r.description(h["description"]) if h["description"]
         r.default_attributes(h["default_attributes"] || {})
         r.override_attributes(h["override_attributes"] || {})
         r.run_list(*(h["run_list"] || []))
         r.env_run_lists(h["env_run_lists"]) if h["env_run_lists"]
       end
-      r
     end
+    def self.load_or_nil(name) = FxStore.current.role(name)
     def self.load(name)
       load_or_nil(name) || Chef::FxMissing.raise('404 "Not Found"', "there is no role #{name}")
     end
@@ -72,22 +57,15 @@ class Chef
     def override_attributes(v = nil) = v.nil? ? @override_attributes : @override_attributes = ChefUtils::Mash.new(v)
     def cookbook(name, version) = @cookbook_versions[name] = version
     def cookbook_versions(v = nil) = v.nil? ? @cookbook_versions : @cookbook_versions = v
-    def self.load(name)
-      e = new
-      e.name(name)
-      path = FxObjectFile.find(Chef::Config[:environment_path], name)
-      if path.nil?
-        return e if name == "_default"
-        Chef::FxMissing.raise('404 "Not Found"', "there is no environment #{name}")
-      elsif path.end_with?(".rb")
-        FX.eval_file(path, e)
-      else
-        h = Chef::JSONCompat.parse(FX.read(path))
+    def self.from_hash(h, name = h["name"])
+      new.tap do |e|
+        e.name(name)
+        e.description(h["description"]) if h["description"]
         e.default_attributes(h["default_attributes"] || {})
         e.override_attributes(h["override_attributes"] || {})
         e.cookbook_versions(h["cookbook_versions"] || {})
       end
-      e
     end
+    def self.load(name) = FxStore.current.environment(name)
   end
 end

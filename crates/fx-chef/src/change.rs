@@ -107,7 +107,7 @@ fn step(machine: &Machine, vm: &mut Vm, a: Args) -> R {
 }
 
 /// Calls the block of a method, which holds no other value of Ruby meanwhile.
-fn yielded(vm: &mut Vm, a: Args) -> R {
+pub(crate) fn yielded(vm: &mut Vm, a: Args) -> R {
     if a.block.is_nil() {
         return Ok(NIL);
     }
@@ -135,7 +135,7 @@ fn strings(vm: &mut Vm, a: Args, i: u32) -> Res<Vec<String>> {
 }
 
 /// The changes in an argument; a secret resource has none that may be shown.
-fn changes(vm: &mut Vm, a: Args, i: u32, secret: bool) -> Res<Vec<Change>> {
+pub(crate) fn changes(vm: &mut Vm, a: Args, i: u32, secret: bool) -> Res<Vec<Change>> {
     let list = vm.arg(a, i);
     let items = if list.is_arr() { vm.heap.arr(list).clone() } else { Vec::new() };
     let mut changes = Vec::with_capacity(items.len());

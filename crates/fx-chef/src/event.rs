@@ -8,6 +8,14 @@ pub(crate) type Sections = Vec<(String, String)>;
 /// One happening, borrowed for the time of the call. Texts that come from policy are masked.
 pub(crate) enum Event<'a> {
     RunStarted,
+    /// A client without a key introduces itself to the server.
+    Registering {
+        name: &'a str,
+    },
+    PolicyLoaded {
+        name: &'a str,
+        revision: &'a str,
+    },
     CookbooksResolving {
         run_list: &'a str,
     },

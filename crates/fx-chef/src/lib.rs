@@ -11,6 +11,7 @@ mod actions;
 mod change;
 mod clock;
 mod crontabs;
+mod describe;
 mod diff;
 mod effects;
 mod erubis;
@@ -24,6 +25,7 @@ mod masking;
 mod merge;
 mod ohai;
 mod mounts;
+mod network;
 mod own_files;
 mod packages;
 mod prelude;
@@ -36,7 +38,8 @@ mod shell;
 mod trap;
 mod wording;
 
-pub use machine::{Machine, Request, run};
+pub use describe::{Described, describe};
+pub use machine::{Machine, Request, Schedule, run};
 pub use ohai::automatic;
 
 /// The version of the client whose behaviour this is.

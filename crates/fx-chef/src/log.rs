@@ -25,7 +25,7 @@ pub(crate) struct Log {
 }
 
 impl Machine {
-    fn log_line(&self, vm: &mut Vm, level: &str, message: &str) {
+    pub(crate) fn log_line(&self, vm: &mut Vm, level: &str, message: &str) {
         let when = crate::clock::stamp(vm, self.look());
         let message = self.rows.borrow().on_one_line(message);
         let message = crate::masking::text(&message);

@@ -6,6 +6,7 @@
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex};
 
 use fx_engine::{Cancel, Failure, Ledger, Run};
 use fx_host::{Host, Look};
@@ -22,7 +23,7 @@ use crate::formatter::{Console, Output, Style};
 use crate::log::Log;
 use crate::{
     accounts, actions, change, crontabs, effects, erubis, file_provider, files, log, merge, mounts,
-    own_files, packages, prelude, progress, property, schema, services, shell, trap,
+    network, own_files, packages, prelude, progress, property, schema, services, shell, trap,
 };
 
 /// What was asked for.
@@ -36,6 +37,21 @@ pub struct Request {
     pub facts: Option<PathBuf>,
     /// Directory names are resolved from.
     pub cwd: PathBuf,
+    /// Where the client puts what it reads about runs in intervals instead of running; without it
+    /// there is one run.
+    pub schedule: Option<Arc<Mutex<Option<Schedule>>>>,
+}
+
+/// Runs in intervals, as the configuration asks for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Seconds between runs, and at most how many more, by chance.
+    pub interval: u64,
+    pub splay: u64,
+    /// Whether it goes into the background, and how many seconds before the first run.
+    pub in_background: bool,
+    pub first: Option<u64>,
+    pub pid_file: PathBuf,
 }
 
 /// State of one run that Ruby reaches through `FX`.
@@ -62,6 +78,8 @@ pub struct Machine {
     pub(crate) trusted: RefCell<FxHashSet<PathBuf>>,
     /// Package managers, with what they know of the machine.
     pub(crate) managers: fx_resources::package::backend::Managers,
+    /// Connections to the server, if there is one.
+    pub(crate) network: network::Network,
 }
 
 impl Machine {
@@ -125,6 +143,7 @@ fn methods() -> Vec<(&'static str, Method)> {
     list.extend_from_slice(accounts::METHODS);
     list.extend_from_slice(crontabs::METHODS);
     list.extend_from_slice(mounts::METHODS);
+    list.extend_from_slice(network::METHODS);
     list.extend_from_slice(packages::METHODS);
     list.extend_from_slice(schema::METHODS);
     list.extend_from_slice(services::METHODS);
@@ -247,6 +266,7 @@ pub fn run(
         mapped: RefCell::default(),
         trusted: RefCell::default(),
         managers: fx_resources::package::backend::Managers::default(),
+        network: network::Network::default(),
     });
     let mut code = drive(&mut vm, &machine);
     vm.flush_output();

@@ -17,11 +17,13 @@ pub(crate) const METHODS: &[(&str, Method)] = &[
     ("write_collection", write_collection),
     ("save_node", save_node),
     ("store", store),
+    ("json", json_text),
+    ("md5", md5),
 ];
 
 impl Machine {
     /// Replaces a file of the client as a whole.
-    fn keep(&self, vm: &mut Vm, path: &Path, body: &[u8], mode: Option<u32>) -> Res<()> {
+    pub(crate) fn keep(&self, vm: &mut Vm, path: &Path, body: &[u8], mode: Option<u32>) -> Res<()> {
         let options = WriteOptions { mode, ..WriteOptions::default() };
         let written = self.run().own_state(|act| act.write(path, body, &options));
         written.or_else(|error| vm.host_error(&error, &path.to_string_lossy()))
@@ -113,6 +115,24 @@ fn save_node(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     }
     machine.keep(vm, &path, body.as_bytes(), None)?;
     Ok(NIL)
+}
+
+/// `FX.json(value)`: data as JSON, in one piece.
+fn json_text(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let value = vm.arg(a, 0);
+    let json = to_json(vm, value, 0)?;
+    Ok(vm.str(json.to_string()))
+}
+
+/// `FX.md5(path)`: the digest of a file by which cookbooks name it; nil where there is none.
+fn md5(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let path = machine.request.cwd.join(text(vm, a, 0)?.unwrap_or_default());
+    let content = match machine.look().read_opt(&path) {
+        Ok(Some(content)) => content,
+        Ok(None) => return Ok(NIL),
+        Err(error) => return vm.host_error(&error, &path.to_string_lossy()),
+    };
+    Ok(vm.str(fx_resources::digest::Algorithm::Md5.hex(&content)))
 }
 
 /// A Ruby value as JSON; what is no data becomes its text.

@@ -6,12 +6,16 @@ use fx_ruby::{Args, R, Res, Value, Vm};
 use crate::actions::Ending;
 use crate::event::{Ended, Event, Sections};
 use crate::formatter::{Format, Style};
-use crate::machine::{Machine, Method, text};
+use crate::machine::{Machine, Method, Schedule, text};
 
 pub(crate) const METHODS: &[(&str, Method)] = &[
     ("formatter", formatter),
     ("doc?", doc),
     ("run_start", run_start),
+    ("schedules?", is_scheduling),
+    ("schedule", schedule),
+    ("registering", registering),
+    ("policy_loaded", policy_loaded),
     ("resolving", resolving),
     ("synchronizing", synchronizing),
     ("compiling", compiling),
@@ -44,6 +48,43 @@ fn doc(machine: &Machine, _: &mut Vm, _: Args) -> R {
 
 fn run_start(machine: &Machine, _: &mut Vm, _: Args) -> R {
     machine.emit(&Event::RunStarted);
+    Ok(NIL)
+}
+
+/// `FX.schedules?`: whether runs in intervals can be asked for.
+fn is_scheduling(machine: &Machine, _: &mut Vm, _: Args) -> R {
+    Ok(Value::bool(machine.request.schedule.is_some()))
+}
+
+/// `FX.schedule(interval, splay, daemonize, pid file)`: runs in intervals are wanted.
+fn schedule(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let number =
+        |vm: &Vm, i: u32| vm.arg(a, i).fixnum().and_then(|number| u64::try_from(number).ok());
+    let made = Schedule {
+        interval: number(vm, 0).unwrap_or_default(),
+        splay: number(vm, 1).unwrap_or_default(),
+        in_background: truthy(vm, a, 2),
+        first: number(vm, 2),
+        pid_file: machine.request.cwd.join(text(vm, a, 3)?.unwrap_or_default()),
+    };
+    if let Some(place) = &machine.request.schedule {
+        *place.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(made);
+    }
+    Ok(NIL)
+}
+
+/// `FX.registering(name)`: a client without a key introduces itself.
+fn registering(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let name = text(vm, a, 0)?.unwrap_or_default();
+    machine.emit(&Event::Registering { name: &name });
+    Ok(NIL)
+}
+
+/// `FX.policy_loaded(name, revision)`.
+fn policy_loaded(machine: &Machine, vm: &mut Vm, a: Args) -> R {
+    let (name, revision) =
+        (text(vm, a, 0)?.unwrap_or_default(), text(vm, a, 1)?.unwrap_or_default());
+    machine.emit(&Event::PolicyLoaded { name: &name, revision: &revision });
     Ok(NIL)
 }
 

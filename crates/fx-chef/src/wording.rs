@@ -1,7 +1,37 @@
 //! Changes in the words of Chef's formatter: pure functions over data.
 
 use fx_engine::Change;
+use fx_remote::NetError;
+use fx_remote::chef::{Again, Trouble};
 use fx_value::Value;
+
+/// That a client introduces itself.
+pub(crate) fn registering(name: &str) -> String {
+    format!("Creating a new client identity for {name} using the validator key.")
+}
+
+/// Which policy a run follows.
+pub(crate) fn policy(name: &str, revision: &str) -> String {
+    format!("Using Policyfile '{name}' at revision '{revision}'")
+}
+
+/// That a request is sent once more.
+pub(crate) fn again(again: &Again<'_>) -> String {
+    let Again { url, attempt, most, pause, .. } = again;
+    let what = match &again.why {
+        Trouble::Status(code) => {
+            let pause = pause.as_secs();
+            return format!(
+                "Server returned error {code} for {url}, retrying {attempt}/{most} in {pause}s"
+            );
+        }
+        Trouble::Net(NetError::Refused) => "Connection refused",
+        Trouble::Net(NetError::Time) => "Timeout",
+        Trouble::Net(NetError::Tls(_) | NetError::Certificate(_)) => "SSL Error",
+        Trouble::Net(_) => "Error",
+    };
+    format!("{what} connecting to {url}, retry {attempt}/{most}")
+}
 
 /// A value as Chef shows it; what there was not is shown as nothing.
 pub(crate) fn shown(value: &Value) -> String {

@@ -274,14 +274,30 @@ fn facts(mut row: Row) -> Result<FactsRecord> {
 impl Fleet {
     /// Replaces the facts of a node, unless there are newer ones.
     pub fn save_facts(&self, record: &FactsRecord) -> Result<()> {
-        let Ok(Value::Object(values)) = serde_json::from_slice(&record.body) else {
-            return Err(crate::Error::Caller("facts are no object".into()));
-        };
         self.write(|sql| {
             see(sql, &record.node, record.produced)?;
-            if is_outdated(sql, "facts", &record.node, record.produced)? {
+            let known = "SELECT produced, hash FROM facts WHERE node = $1";
+            let known = sql.row(known, &[(&record.node).into()])?;
+            let known = known.map(|mut row| Ok((row.number()?, row.text_opt()?)));
+            let known = known.transpose()?;
+            if known.as_ref().is_some_and(|(produced, _)| *produced > record.produced) {
                 return Ok(());
             }
+            if known.is_some_and(|(_, hash)| hash.as_ref() == Some(&record.hash)) {
+                let update = "UPDATE facts SET environment = $2, produced = $3, received = $4,
+                    producer = $5 WHERE node = $1";
+                let cells = [
+                    (&record.node).into(),
+                    (&record.environment).into(),
+                    record.produced.into(),
+                    record.received.into(),
+                    record.producer.as_ref().into(),
+                ];
+                return sql.run(update, &cells).map(drop);
+            }
+            let Ok(Value::Object(values)) = serde_json::from_slice(&record.body) else {
+                return Err(crate::Error::Caller("facts are no object".into()));
+            };
             sql.run(
                 "INSERT INTO facts (node, environment, produced, received, producer, hash, body)
                  VALUES ($1, $2, $3, $4, $5, $6, $7)
@@ -326,6 +342,24 @@ impl Fleet {
                 save_edge(sql, node, one)?;
             }
             Ok(())
+        })
+    }
+
+    /// Replaces the head of a node's catalog, unless there is a newer one, where resources and
+    /// edges are those of this hash. Whether it was so.
+    pub fn renew_catalog(&self, record: &CatalogRecord) -> Result<bool> {
+        let select = "SELECT hash FROM catalog WHERE node = $1";
+        self.write(|sql| {
+            let node = record.node.as_str();
+            let known = sql.row(select, &[node.into()])?.map(|mut row| row.text_opt());
+            if known.transpose()?.flatten().as_ref() != Some(&record.hash) {
+                return Ok(false);
+            }
+            see(sql, node, record.produced)?;
+            if !is_outdated(sql, "catalog", node, record.produced)? {
+                save_head(sql, record)?;
+            }
+            Ok(true)
         })
     }
 

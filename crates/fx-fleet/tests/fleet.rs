@@ -148,7 +148,7 @@ fn facts(node: &str, produced: u64, body: &str) -> FactsRecord {
         produced,
         received: 3,
         producer: None,
-        hash: "h".into(),
+        hash: format!("hash of {body}"),
         body: body.into(),
     }
 }
@@ -242,5 +242,26 @@ fn a_silent_node_expires_and_comes_back() {
         assert_eq!(active(), ["\"new\""]);
         fleet.save_facts(&facts("old", 50, "{}")).unwrap();
         assert_eq!(active(), ["\"new\"", "\"old\""]);
+    });
+}
+
+#[test]
+fn a_head_is_renewed_only_over_what_it_names() {
+    on_each(|open| {
+        let fleet = open();
+        let mut head = CatalogRecord { produced: 5, ..catalog("n2", &["a", "b"]) };
+        assert!(!fleet.renew_catalog(&head).unwrap(), "there is none yet");
+        fleet.save_catalog(&head).unwrap();
+        head.resources.clear();
+        (head.produced, head.version) = (7, "second".into());
+        assert!(fleet.renew_catalog(&head).unwrap());
+        assert_eq!(column(&fleet, "catalogs { }", "version"), ["\"second\""]);
+        assert_eq!(column(&fleet, "resources { order by title }", "title"), ["\"a\"", "\"b\""]);
+        // An older one changes nothing, another one is not known.
+        (head.produced, head.version) = (6, "first".into());
+        assert!(fleet.renew_catalog(&head).unwrap());
+        assert_eq!(column(&fleet, "catalogs { }", "version"), ["\"second\""]);
+        head.hash = "another".into();
+        assert!(!fleet.renew_catalog(&head).unwrap());
     });
 }

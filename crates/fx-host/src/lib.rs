@@ -51,13 +51,13 @@ pub use looking::LookingHost;
 pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Requests, Response, Route};
 pub use operation::Operation;
-pub use os::{OsHost, list_served, look_served, open_served, resolve_served};
+pub use os::{OsHost, find_served, list_served, look_served, open_served, resolve_served};
 pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
 pub use sandbox::{
     Attributes, ChangeKind, Changes, FsChange, Layer, LeftOut, ORIGINALS, Sandbox, SandboxOptions,
 };
-pub use signals::{leave, reload_on_hangup, stop_on_signals, stop_signal};
+pub use signals::{leave, reload_on_hangup, stop_on_signals, stop_signal, wake_on_user_signals};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 
 pub use watching::WatchingHost;

@@ -58,6 +58,31 @@ pub fn reload_on_hangup() -> Arc<AtomicBool> {
     Arc::clone(flag)
 }
 
+static USER: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+
+extern "C" fn on_user(signal: libc::c_int) {
+    if signal == libc::SIGUSR1
+        && let Some(flag) = USER.get()
+    {
+        flag.store(true, Ordering::SeqCst);
+    }
+}
+
+/// From now on USR1 sets this flag, and neither it nor USR2 ends the process: a daemon is woken.
+#[expect(unsafe_code, reason = "installing a signal handler")]
+pub fn wake_on_user_signals() -> Arc<AtomicBool> {
+    let flag = USER.get_or_init(|| Arc::new(AtomicBool::new(false)));
+    for signal in [libc::SIGUSR1, libc::SIGUSR2] {
+        // SAFETY: the action is zeroed and then filled; the handler touches atomics only.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = on_user as *const () as usize;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+    Arc::clone(flag)
+}
+
 /// Ends the process at once: nothing is taken down or given back, since the kernel does
 /// that faster. What is to be seen must have been written out before.
 #[expect(unsafe_code, reason = "leaving a process without its exit handlers")]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use fx_engine::Change;
 use fx_host::{Act, HostError, Look};
 use fx_puppet::text::interpolated;
-use fx_puppet::{Resource, Value};
+use fx_puppet::{Resource, Value, is_metaparameter};
 use fx_resources::digest::{self, Algorithm};
 
 use super::attributes::{is_secret, list, text};
@@ -32,23 +32,7 @@ fn is_idempotent(resource: &Resource) -> bool {
 
 /// Attributes that every resource has, and those of files that are no properties.
 fn is_property(resource: &Resource, name: &str) -> bool {
-    const OF_ALL: &[&str] = &[
-        "alias",
-        "audit",
-        "before",
-        "loglevel",
-        "noop",
-        "notify",
-        "require",
-        "schedule",
-        "stage",
-        "subscribe",
-        "tag",
-        "name",
-        "provider",
-        "path",
-        "title",
-    ];
+    const NAMES: &[&str] = &["name", "provider", "path", "title"];
     const OF_FILES: &[&str] = &[
         "source",
         "sourceselect",
@@ -66,10 +50,11 @@ fn is_property(resource: &Resource, name: &str) -> bool {
         "source_permissions",
         "max_files",
     ];
+    let is_own = !is_metaparameter(name) && !NAMES.contains(&name);
     match &*resource.low {
         "exec" => name == "returns",
-        "file" => !OF_ALL.contains(&name) && !OF_FILES.contains(&name),
-        _ => !OF_ALL.contains(&name),
+        "file" => is_own && !OF_FILES.contains(&name),
+        _ => is_own,
     }
 }
 

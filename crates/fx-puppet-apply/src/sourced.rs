@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fx_engine::{Change, Failure, Resource as Thing, ResourceId, Target};
 use fx_host::{Act, HostError, Look, Meta, Request, Response};
-use fx_puppet::FileServer;
+use fx_puppet::{Fetched, FileServer};
 use fx_resources::digest::Algorithm;
 use fx_resources::file;
 
@@ -289,8 +289,12 @@ fn fetch(host: &dyn Look, candidate: &Candidate) -> Result<file::Content, Failur
         Candidate::Local { path: Some(path), .. } => Ok(file::Content::copy(path)),
         Candidate::Local { path: None, shown } => Err(Failure::NoSource(vec![shown.clone()])),
         Candidate::Served { uri, server, .. } => {
-            server.content(uri).map(file::Content::bytes).map_err(|why| {
+            let failed = |why: String| {
                 Failure::new(format!("Could not retrieve file content for {uri}: {why}"))
+            };
+            Ok(match server.content(uri).map_err(failed)? {
+                Fetched::Bytes(bytes) => file::Content::bytes(bytes),
+                Fetched::File(path) => file::Content::copy(path),
             })
         }
         Candidate::Web(url) => {

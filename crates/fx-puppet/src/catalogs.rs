@@ -145,6 +145,21 @@ pub fn compile(
     node: &str,
     facts: Vec<(String, Value)>,
 ) -> Result<Compilation, String> {
+    let look = machine.run.look();
+    // An environment need not have manifests; a manifest that is named must be there.
+    let is_bare = !request.given.contains_key("manifest") && look.lstat(&request.manifest).is_err();
+    let texts = if is_bare { Vec::new() } else { manifests(look, &request.manifest)? };
+    compile_texts(machine, request, node, facts, &texts)
+}
+
+/// The same from texts, each with the name that messages give it.
+pub fn compile_texts(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Vec<(String, Value)>,
+    texts: &[(String, Vec<u8>)],
+) -> Result<Compilation, String> {
     let settings = Settings {
         node: node.to_owned(),
         environment: request.environment.clone(),
@@ -168,12 +183,8 @@ pub fn compile(
         trace: request.trace,
     };
     let run = machine.run;
-    // An environment need not have manifests; a manifest that is named must be there.
-    let is_bare =
-        !request.given.contains_key("manifest") && run.look().lstat(&request.manifest).is_err();
-    let texts = if is_bare { Vec::new() } else { manifests(run.look(), &request.manifest)? };
     let evaluator = Evaluator::new(machine, settings);
-    evaluator.compile(&texts)?;
+    evaluator.compile(texts)?;
     let version = match &request.version {
         // A number of a version is a number in the catalog, as the original has it.
         Some(text) => {

@@ -31,7 +31,15 @@ pub trait FileServer: std::fmt::Debug {
     fn tree(&self, source: &str, wish: &TreeWish) -> Result<Option<Vec<Served>>, String>;
 
     /// The content of a file.
-    fn content(&self, source: &str) -> Result<Vec<u8>, String>;
+    fn content(&self, source: &str) -> Result<Fetched, String>;
+}
+
+/// Content that a server gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fetched {
+    Bytes(Vec<u8>),
+    /// It is larger than what is held in memory, and lies in this file until the run ends.
+    File(PathBuf),
 }
 
 /// How much of a directory is wanted.

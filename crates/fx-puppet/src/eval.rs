@@ -60,6 +60,8 @@ pub(crate) struct Evaluator {
     pub(crate) sources: &'static SourceMap,
     pub(crate) machine: Machine,
     pub(crate) this: std::rc::Weak<Evaluator>,
+    /// Which compilation of its machine it is.
+    pub(crate) number: u64,
     pub(crate) settings: Settings,
     pub(crate) top: Rc<Frame>,
     pub(crate) definitions: RefCell<Definitions>,
@@ -87,6 +89,7 @@ impl Evaluator {
             sources,
             machine: machine.clone(),
             this: this.clone(),
+            number: machine.ruby.next_compilation(),
             settings,
             top,
             definitions: RefCell::default(),

@@ -30,6 +30,7 @@ mod ruby;
 mod tools;
 mod yaml;
 mod catalogs;
+mod class_list;
 mod classifier;
 mod custom_facts;
 mod type_docs;
@@ -42,11 +43,13 @@ mod lint;
 mod modules;
 
 pub use catalogs::{
-    CatalogRequest, Compilation, Server, catalog, compile, facts_from_json, manifests, read_facts,
+    CatalogRequest, Compilation, Server, catalog, compile, compile_texts, facts_from_json,
+    manifests, read_facts,
 };
+pub use class_list::class_list;
 pub use classifier::{Classification, classify};
 pub use compile::{Attribute, Attributes, Catalog, Resource, Settings, Tags};
-pub use compiled::{Backup, Compiled, FileServer, Served, ServedKind, TreeWish};
+pub use compiled::{Backup, Compiled, Fetched, FileServer, Served, ServedKind, TreeWish};
 pub use custom_facts::{external_fact_folders, more_facts};
 pub use effects::learn as learn_secret;
 pub use eval::{local_time, strftime_of as strftime};

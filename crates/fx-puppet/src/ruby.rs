@@ -63,8 +63,11 @@ pub(crate) struct Ruby {
     numbers: RefCell<FxHashMap<usize, i64>>,
     /// A failure of the language on its way up through Ruby.
     carried: RefCell<Option<Flow>>,
-    /// The compilation Ruby last ran for.
-    owner: std::cell::Cell<usize>,
+    /// The compilation whose scopes have numbers, and the one that Ruby last ran for. A compilation
+    /// has a number of its own: its place in memory may be that of one that is gone.
+    owner: std::cell::Cell<u64>,
+    entered: std::cell::Cell<u64>,
+    compilations: std::cell::Cell<u64>,
     functions: RefCell<FxHashMap<String, Option<Rc<functions::Known>>>>,
     /// Texts that are symbols in Ruby, and stay so when they come back to it.
     symbols: RefCell<FxHashMap<String, Rc<str>>>,
@@ -116,6 +119,12 @@ impl Ruby {
         result
     }
 
+    /// The number of the next compilation.
+    pub(crate) fn next_compilation(&self) -> u64 {
+        self.compilations.set(self.compilations.get() + 1);
+        self.compilations.get()
+    }
+
     /// Reads a part of the prelude, once.
     fn part(&self, vm: &mut Vm, name: &str) -> Res<()> {
         if self.parts.borrow().iter().any(|known| known == name) {
@@ -140,9 +149,8 @@ impl Evaluator {
         if let Some(this) = self.this.upgrade() {
             ruby.current.borrow_mut().push(this);
         }
-        let owner = std::ptr::from_ref(self) as usize;
-        let fresh = ruby.owner.replace(owner) != owner;
-        let result = if fresh {
+        self.own_scopes();
+        let result = if ruby.entered.replace(self.number) != self.number {
             self.enter_ruby(&mut vm).and_then(|()| code(&mut vm))
         } else {
             code(&mut vm)
@@ -155,11 +163,18 @@ impl Evaluator {
 
     /// What Ruby remembers of another compilation is forgotten.
     fn enter_ruby(&self, vm: &mut Vm) -> Res<()> {
-        let ruby = &self.machine.ruby;
-        ruby.scopes.borrow_mut().clear();
-        ruby.numbers.borrow_mut().clear();
         let puppet = constant(vm, "Puppet")?;
         vm.call_name(puppet, "__forget", &[]).map(drop)
+    }
+
+    /// Numbers of scopes are those of this compilation. A scope gets its number before Ruby is called
+    /// with it, so this cannot wait until then.
+    fn own_scopes(&self) {
+        let ruby = &self.machine.ruby;
+        if ruby.owner.replace(self.number) != self.number {
+            ruby.scopes.borrow_mut().clear();
+            ruby.numbers.borrow_mut().clear();
+        }
     }
 
     fn boot_ruby(&self) -> Evaluated<Box<Vm>> {
@@ -216,6 +231,7 @@ impl Evaluator {
 
     /// The number under which Ruby knows a scope.
     pub(crate) fn scope_number(&self, scope: &Rc<Scope>) -> i64 {
+        self.own_scopes();
         let mut scopes = self.machine.ruby.scopes.borrow_mut();
         if scopes.is_empty() {
             scopes.push(Scope::new(Rc::clone(&self.top)));

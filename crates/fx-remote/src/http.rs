@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rustls::CertificateError;
 use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{Connector, TcpConnector};
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 
 use crate::tls::{Identity, Secured, Trust, config};
 
@@ -64,6 +64,23 @@ impl Default for Timeouts {
     }
 }
 
+/// Which way requests take.
+#[derive(Clone, Default)]
+pub struct Reach {
+    /// Servers without TLS are spoken to as well, and redirects are left to the caller.
+    pub plain: bool,
+    /// `http://user:password@host:port` of a proxy.
+    pub proxy: Option<String>,
+}
+
+impl std::fmt::Debug for Reach {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The address of a proxy may hold a password.
+        let proxied = self.proxy.is_some();
+        out.debug_struct("Reach").field("plain", &self.plain).field("proxied", &proxied).finish()
+    }
+}
+
 /// What a request carries.
 #[derive(Clone, Copy, Debug)]
 pub struct Content<'a> {
@@ -94,6 +111,41 @@ impl Answer {
     }
 }
 
+/// The head of what came back, and the way to the rest.
+pub struct Opened {
+    pub status: u16,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Box<dyn Read>,
+}
+
+impl std::fmt::Debug for Opened {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Opened").field("status", &self.status).finish_non_exhaustive()
+    }
+}
+
+impl Opened {
+    /// Reads the rest into memory, where it is not too large for that.
+    fn whole(self) -> Result<Answer, ureq::Error> {
+        let mut bytes = Vec::new();
+        self.body.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err(ureq::Error::BodyExceedsLimit(MOST_BYTES));
+        }
+        Ok(Answer { status: self.status, headers: self.headers, body: bytes })
+    }
+
+    /// The whole answer of a request that failed.
+    pub fn into_answer(self) -> Result<Answer, NetError> {
+        self.whole().map_err(reason)
+    }
+
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+}
+
 /// Speaks to servers as one identity.
 #[derive(Clone, Debug)]
 pub struct Client {
@@ -109,19 +161,45 @@ impl Client {
         headers: Vec<(String, String)>,
         timeouts: Timeouts,
     ) -> Result<Client, NetError> {
+        Client::reaching(trust, identity, headers, timeouts, &Reach::default())
+    }
+
+    /// The same, by a way of its own.
+    pub fn reaching(
+        trust: &Trust,
+        identity: Option<&Identity>,
+        headers: Vec<(String, String)>,
+        timeouts: Timeouts,
+        reach: &Reach,
+    ) -> Result<Client, NetError> {
         let tls = config(trust, identity).map_err(NetError::Tls)?;
-        let settings = ureq::config::Config::builder()
-            .http_status_as_error(false)
+        let proxy = match &reach.proxy {
+            Some(address) => Some(
+                ureq::Proxy::new(address)
+                    .map_err(|_| NetError::Other("the address of the proxy is not one".into()))?,
+            ),
+            None => None,
+        };
+        let mut settings = ureq::config::Config::builder();
+        if reach.plain {
+            settings = settings.max_redirects(0).max_redirects_will_error(false);
+        } else {
             // No redirect leads out of TLS.
-            .https_only(true)
+            settings = settings.https_only(true);
+        }
+        let settings = settings
+            .http_status_as_error(false)
             .timeout_connect(Some(timeouts.connect))
             .timeout_recv_response(Some(timeouts.read))
             .timeout_per_read(Some(timeouts.read))
             // A server may close a connection that is idle longer.
             .max_idle_age(Duration::from_secs(4))
-            .proxy(None)
+            .proxy(proxy)
             .build();
-        let connector = ().chain(TcpConnector::default()).chain(Secured(Arc::new(tls)));
+        let connector =
+            ().chain(ConnectProxyConnector::default())
+                .chain(TcpConnector::default())
+                .chain(Secured(Arc::new(tls)));
         let agent = ureq::Agent::with_parts(settings, connector, DefaultResolver::default());
         Ok(Client { agent, headers })
     }
@@ -137,6 +215,14 @@ impl Client {
     ) -> Result<Answer, (NetError, Duration)> {
         let began = Instant::now();
         self.exchange(method, url, accept, more, content)
+            .and_then(Opened::whole)
+            .map_err(|error| (reason(error), began.elapsed()))
+    }
+
+    /// Sends a request without content; what comes back is read by the caller.
+    pub fn open(&self, url: &str, accept: &str) -> Result<Opened, (NetError, Duration)> {
+        let began = Instant::now();
+        self.exchange("GET", url, accept, &[], None)
             .map_err(|error| (reason(error), began.elapsed()))
     }
 
@@ -147,7 +233,7 @@ impl Client {
         accept: &str,
         more: &[(&str, &str)],
         content: Option<Content<'_>>,
-    ) -> Result<Answer, ureq::Error> {
+    ) -> Result<Opened, ureq::Error> {
         let mut request = ureq::http::Request::builder().method(method).uri(url);
         for (name, value) in &self.headers {
             request = request.header(name, value);
@@ -163,16 +249,12 @@ impl Client {
             }
             None => self.agent.run(request.body(())?)?,
         };
-        let (head, mut body) = answer.into_parts();
+        let (head, body) = answer.into_parts();
         let headers = head.headers.iter().map(|(name, value)| {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
-        let mut bytes = Vec::new();
-        body.as_reader().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(ureq::Error::BodyExceedsLimit(MOST_BYTES));
-        }
-        Ok(Answer { status: head.status.as_u16(), headers: headers.collect(), body: bytes })
+        let headers = headers.collect();
+        Ok(Opened { status: head.status.as_u16(), headers, body: Box::new(body.into_reader()) })
     }
 }
 
@@ -188,6 +270,11 @@ fn reason(error: ureq::Error) -> NetError {
             }
             if error.kind() == std::io::ErrorKind::ConnectionRefused {
                 return NetError::Refused;
+            }
+            // The library has no kind for it, and no number.
+            let lookup = "failed to lookup address information";
+            if error.raw_os_error().is_none() && error.to_string().starts_with(lookup) {
+                return NetError::Name;
             }
             NetError::Connect(error.to_string())
         }

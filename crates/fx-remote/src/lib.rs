@@ -4,9 +4,10 @@
 #![forbid(unsafe_code)]
 
 pub mod cfengine;
+pub mod chef;
 mod http;
 pub mod puppet;
 mod tls;
 
-pub use http::{Answer, Client, Content, NetError, Timeouts};
+pub use http::{Answer, CertificateProblem, Client, Content, NetError, Opened, Reach, Timeouts};
 pub use tls::{Identity, Trust};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use fx_wire::puppet::{catalog_form, percent_encoded};
 use serde_json::Value;
 
-use crate::http::{Answer, Client, Content, NetError};
+use crate::http::{Answer, Client, Content, NetError, Opened};
 
 const JSON: &str = "application/json, text/pson";
 const RICH: &str = "application/vnd.puppet.rich+json, application/json, text/pson";
@@ -132,21 +132,35 @@ impl Server {
         self.get(&path, JSON)
     }
 
+    fn open(&self, path: &str) -> Result<Opened, Unanswered> {
+        let url = self.address(path);
+        self.client.open(&url, "application/octet-stream").map_err(|(error, after)| Unanswered {
+            url,
+            error,
+            after,
+        })
+    }
+
     /// The content of a file of a mount.
-    pub fn content(&self, path: &str, environment: &str) -> Sent {
+    pub fn content(&self, path: &str, environment: &str) -> Result<Opened, Unanswered> {
         let path =
             format!("/puppet/v3/file_content/{}?environment={environment}", encoded_path(path));
-        self.get(&path, "application/octet-stream")
+        self.open(&path)
     }
 
     /// The content of a file as it was when the catalog was compiled.
-    pub fn static_content(&self, path: &str, environment: &str, code: &str) -> Sent {
+    pub fn static_content(
+        &self,
+        path: &str,
+        environment: &str,
+        code: &str,
+    ) -> Result<Opened, Unanswered> {
         let path = format!(
             "/puppet/v3/static_file_content/{}?environment={environment}&code_id={}",
             encoded_path(path),
             percent_encoded(code)
         );
-        self.get(&path, "application/octet-stream")
+        self.open(&path)
     }
 
     pub fn catalog(

@@ -5,10 +5,11 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use fx_wire::x509::{Certificate, Key, Revocations};
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{
     ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
     StreamOwned,
@@ -26,6 +27,9 @@ pub enum Trust {
     /// Those of these authorities, unless revoked. Each one is trusted by itself: servers send
     /// their own certificate alone.
     Authorities { certificates: Vec<Certificate>, revocations: Vec<Revocations> },
+    /// Those of these authorities, or one of these certificates itself, as it is shown by a
+    /// server that signed its own. Its name and its time count all the same.
+    Known(Vec<Certificate>),
 }
 
 /// Our own certificate and its key.
@@ -50,6 +54,10 @@ pub(crate) fn config(trust: &Trust, identity: Option<&Identity>) -> Result<Clien
         Trust::Authorities { certificates, revocations } => {
             verifier(&provider, certificates, revocations)?
         }
+        Trust::Known(certificates) => Arc::new(Known {
+            authorities: verifier(&provider, certificates, &[])?,
+            certificates: certificates.clone(),
+        }),
     };
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -73,6 +81,9 @@ fn verifier(
     for certificate in certificates {
         let der = CertificateDer::from(certificate.der().to_vec());
         roots.add(der).map_err(|error| error.to_string())?;
+    }
+    if roots.is_empty() {
+        return Err("no certificate is trusted".to_owned());
     }
     let lists = revocations.iter().map(|list| list.der().to_vec().into());
     let mut builder =
@@ -121,6 +132,59 @@ impl ServerCertVerifier for Unverified {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Takes what authorities signed, and a certificate that is known itself.
+#[derive(Debug)]
+struct Known {
+    authorities: Arc<WebPkiServerVerifier>,
+    certificates: Vec<Certificate>,
+}
+
+impl ServerCertVerifier for Known {
+    fn verify_server_cert(
+        &self,
+        shown: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let Some(known) = self.certificates.iter().find(|one| one.der() == shown.as_ref()) else {
+            return self.authorities.verify_server_cert(shown, between, name, ocsp, now);
+        };
+        let (from, to) = known.validity();
+        if now.as_secs() < from {
+            return Err(rustls::CertificateError::NotValidYet.into());
+        }
+        if now.as_secs() > to {
+            return Err(rustls::CertificateError::Expired.into());
+        }
+        verify_server_name(&ParsedCertificate::try_from(shown)?, name)?;
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.authorities.verify_tls12_signature(message, cert, dss)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.authorities.verify_tls13_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.authorities.supported_verify_schemes()
     }
 }
 

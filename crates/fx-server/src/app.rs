@@ -9,6 +9,7 @@ use crate::ca::Signing;
 use crate::caller::Caller;
 use crate::code::{Code, Refusal};
 use crate::message::{Head, Issue, Reply, Request};
+use crate::puppetdb::SameCatalogs;
 use crate::revoked::RevokedSerials;
 use crate::routes::{self, Found, Route};
 use crate::rules::Rules;
@@ -36,6 +37,7 @@ pub struct Parts {
 /// All endpoints over one store and one body of code.
 pub struct App {
     pub(crate) parts: Parts,
+    pub(crate) catalogs: SameCatalogs,
 }
 
 /// What is decided before the body is read.
@@ -50,7 +52,7 @@ const CONTEXTS: &[&str] = &["puppet", "puppet-ca", "puppet-admin-api", "status",
 
 impl App {
     pub fn new(parts: Parts) -> App {
-        App { parts }
+        App { parts, catalogs: SameCatalogs::default() }
     }
 
     /// The answer to a whole request.
@@ -95,9 +97,9 @@ impl App {
             BucketGet, BucketPut, Catalog, CatalogV4, Certificate, CertificateRequest,
             ChangeStatus, Classes, Clean, Command, DeleteRequest, DeleteStatus, Environments,
             Expirations, FileContent, FileMetadata, FileMetadatas, FlushEnvironments, FlushPool,
-            Modules, Node, PuppetdbQuery, PuppetdbTime, PuppetdbVersion, Renew, RevocationList,
-            SaveFacts, SaveReport, Sign, SignAll, StaticContent, Status, StatusServices,
-            StatusSimple, Statuses, StatusesWithoutKey, SubmitRequest, UpdateLists,
+            Metrics, Modules, Node, PuppetdbQuery, PuppetdbTime, PuppetdbVersion, Renew,
+            RevocationList, SaveFacts, SaveReport, Sign, SignAll, StaticContent, Status,
+            StatusServices, StatusSimple, Statuses, StatusesWithoutKey, SubmitRequest, UpdateLists,
         };
         let parts = &found.parts;
         let name = parts.first().map_or("", String::as_str);
@@ -128,6 +130,7 @@ impl App {
             }
             StatusSimple => Ok(self.status_simple(parts)),
             StatusServices => Ok(self.status_services(parts, request)),
+            Metrics => self.metrics(parts, request),
             Command => self.command(request),
             PuppetdbQuery => self.puppetdb_query(parts, request),
             PuppetdbVersion => Ok(crate::puppetdb::puppetdb_version()),

@@ -20,9 +20,6 @@ use crate::http::{self, Ending};
 use crate::serve::{Limits, ORDINARY_BODY, ServeError, read_body};
 use crate::tls::Tls;
 
-/// The most bytes of any body; documents have a smaller limit of their own.
-const LARGEST: usize = 256 << 20;
-
 struct Face {
     server: Arc<Server>,
     limits: Limits,
@@ -87,9 +84,23 @@ async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Inco
         let fields = vec![("connection", "close".to_owned())];
         Reply { status, content_type: "application/json", fields, body }
     };
+    let Some(query) = Pairs::parse(parts.uri.query().unwrap_or_default()) else {
+        return refused(400, "the query is not well formed");
+    };
+    let fields = parts.headers.iter().map(|(name, value)| {
+        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
+    });
+    let mut request = Request {
+        method: parts.method.as_str().to_owned(),
+        path: parts.uri.path().to_owned(),
+        query,
+        fields: fields.collect(),
+        body: Vec::new(),
+    };
+    let most = Server::body_limit(&request);
     let declared = body.size_hint().upper();
-    if declared.is_some_and(|size| size > LARGEST as u64) {
-        return refused(413, "the body is too large");
+    if declared.is_some_and(|size| size > most as u64) {
+        return Server::refuse_body(&request);
     }
     let patience = face.limits.body_patience;
     let _turn = if declared.is_none_or(|size| size > ORDINARY_BODY) {
@@ -100,23 +111,11 @@ async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Inco
     } else {
         None
     };
-    let body = match timeout(patience, read_body(body, LARGEST)).await {
+    request.body = match timeout(patience, read_body(body, most)).await {
         Ok(Ok(body)) => body,
+        Ok(Err(wrong)) if wrong.status == 413 => return Server::refuse_body(&request),
         Ok(Err(wrong)) => return refused(wrong.status, "the body cannot be read"),
         Err(_) => return refused(408, "the body took too long"),
-    };
-    let Some(query) = Pairs::parse(parts.uri.query().unwrap_or_default()) else {
-        return refused(400, "the query is not well formed");
-    };
-    let fields = parts.headers.iter().map(|(name, value)| {
-        (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
-    });
-    let request = Request {
-        method: parts.method.as_str().to_owned(),
-        path: parts.uri.path().to_owned(),
-        query,
-        fields: fields.collect(),
-        body,
     };
     let server = Arc::clone(&face.server);
     let made = tokio::task::spawn_blocking(move || server.answer(&request)).await;

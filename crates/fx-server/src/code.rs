@@ -3,6 +3,8 @@
 use fx_wire::puppet::{CertName, Environment, Metadata};
 use serde_json::{Map, Value};
 
+use crate::body::Content;
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -56,6 +58,8 @@ pub struct NodeInfo {
 pub struct FileWish {
     /// `modules`, `plugins` …
     pub mount: String,
+    /// Who wants it; empty without a certificate.
+    pub client: String,
     /// Below the mount; sound segments.
     pub path: Vec<String>,
     /// `sha256` …
@@ -104,19 +108,16 @@ pub trait Code: Send + Sync {
         wish: &FileWish,
         tree: &Tree,
     ) -> Result<Vec<Metadata>, Refusal>;
-    fn content(
-        &self,
-        environment: &Environment,
-        mount: &str,
-        path: &[String],
-    ) -> Result<Vec<u8>, Refusal>;
+    fn content(&self, environment: &Environment, wish: &FileWish) -> Result<Content, Refusal>;
+    /// Whether files are served under this name.
+    fn has_mount(&self, name: &str) -> bool;
     /// A file as it was at a version of the code.
     fn static_content(
         &self,
         environment: &Environment,
         code_id: &str,
         path: &[String],
-    ) -> Result<Vec<u8>, Refusal>;
+    ) -> Result<Content, Refusal>;
     /// Classes by file, as the endpoint writes them.
     fn classes(&self, environment: &Environment) -> Result<Value, Refusal>;
     /// Modules with their versions.

@@ -7,9 +7,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http_body_util::Full;
 use hyper::Response;
-use hyper::body::{Bytes, Incoming};
+use hyper::body::{Body, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -79,13 +78,15 @@ where
 }
 
 /// Speaks HTTP/1.1 on a connection until it ends, or the server does.
-pub(crate) async fn speak<F>(
+pub(crate) async fn speak<F, B>(
     stream: impl AsyncRead + AsyncWrite + Unpin,
     patience: Duration,
     mut ending: Ending,
     answer: impl Fn(hyper::Request<Incoming>) -> F,
 ) where
-    F: Future<Output = Response<Full<Bytes>>>,
+    F: Future<Output = Response<B>>,
+    B: Body + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let service = service_fn(move |request| {
         let answered = answer(request);

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod body;
 mod ca;
 mod caller;
 mod chef;
@@ -16,6 +17,8 @@ mod connections;
 mod dates;
 mod http;
 mod message;
+mod metrics;
+mod packed;
 mod puppet;
 mod puppetdb;
 mod revoked;
@@ -26,6 +29,7 @@ mod status;
 mod tls;
 
 pub use app::{App, Parts};
+pub use body::Content;
 pub use ca::{Autosign, Signing, SigningOptions, issued};
 pub use caller::{Caller, Identity, serial_text};
 pub use chef::serve_chef;

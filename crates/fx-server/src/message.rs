@@ -3,6 +3,7 @@
 use fx_wire::puppet::{Format, Pairs, Segments, accepted};
 use serde_json::{Value, json};
 
+use crate::body::Content;
 use crate::caller::Caller;
 
 /// A request before its body was read.
@@ -87,17 +88,19 @@ impl Issue {
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Reply {
     pub status: u16,
     pub content_type: Option<&'static str>,
     pub fields: Vec<(&'static str, String)>,
     pub body: Vec<u8>,
+    /// What is sent instead of the body.
+    pub content: Option<Content>,
 }
 
 impl Reply {
     pub(crate) fn new(status: u16, content_type: Option<&'static str>, body: Vec<u8>) -> Reply {
-        Reply { status, content_type, fields: Vec::new(), body }
+        Reply { status, content_type, fields: Vec::new(), body, content: None }
     }
 
     pub(crate) fn text(status: u16, text: impl Into<String>) -> Reply {
@@ -111,6 +114,12 @@ impl Reply {
     /// Data in a form that was agreed on.
     pub(crate) fn data(format: Format, body: Vec<u8>) -> Reply {
         Reply::new(200, Some(format.content_type()), body)
+    }
+
+    /// A file, as it is read.
+    pub(crate) fn file(content: Content) -> Reply {
+        let reply = Reply::new(200, Some(Format::Binary.content_type()), Vec::new());
+        Reply { content: Some(content), ..reply }
     }
 
     pub(crate) fn empty(status: u16) -> Reply {

@@ -7,8 +7,10 @@ mod paths;
 mod queries;
 mod records;
 mod report;
+mod same_catalogs;
 
 pub(crate) use catalog::{Circumstances, catalog_payload};
 pub(crate) use queries::puppetdb_version;
 pub(crate) use records::{catalog_record, facts_payload, facts_record, report_record};
 pub(crate) use report::report_payload;
+pub(crate) use same_catalogs::SameCatalogs;

@@ -13,6 +13,8 @@ pub enum Pattern {
     Path(String),
     /// One segment below this path; it is what [`Who::Capture`] of 1 means.
     Below(String),
+    /// All paths that begin with this text, as the original's rules mean it.
+    Prefix(String),
     Regex(Regex),
 }
 
@@ -24,6 +26,7 @@ impl Pattern {
                 let rest = path.strip_prefix(prefix.as_str())?;
                 (rest.is_empty() || rest.starts_with('/')).then(Vec::new)
             }
+            Pattern::Prefix(prefix) => path.starts_with(prefix.as_str()).then(Vec::new),
             Pattern::Below(prefix) => {
                 let rest = path.strip_prefix(prefix.as_str())?.strip_prefix('/')?;
                 (!rest.is_empty() && !rest.contains('/')).then(|| vec![rest.to_owned()])
@@ -139,6 +142,7 @@ const DEFAULTS: &[(&str, &[&str], Grant)] = &[
     ("/pdb/cmd",                                  &["POST"],        Admin),
     ("/pdb/query",                                &["GET", "POST"], Admin),
     ("/pdb/meta",                                 &["GET"],         AnyCertificate),
+    ("/metrics/v2",                               &["GET", "POST"], Admin),
     ("/status/v1/services",                       &["GET"],         Anyone),
     ("/status/v1/simple",                         &["GET"],         Anyone),
 ];
@@ -151,10 +155,13 @@ impl Rules {
         Rules(all)
     }
 
-    /// A site's own rules alone: its file has the defaults in it.
-    pub fn only(mut own: Vec<Rule>) -> Rules {
-        own.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
-        Rules(own)
+    /// A site's own rules: its file has the original's defaults in it. What the original has no
+    /// endpoints for keeps ours.
+    pub fn of_site(own: Vec<Rule>) -> Rules {
+        let ours = DEFAULTS.iter().filter(|(path, ..)| path.starts_with("/pdb/"));
+        let mut all: Vec<Rule> = ours.map(default_rule).chain(own).collect();
+        all.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
+        Rules(all)
     }
 
     pub(crate) fn allows(&self, head: &Head) -> bool {

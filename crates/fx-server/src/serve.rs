@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fx_wire::puppet::{Bad, Pairs, Segments};
 use fx_wire::x509::Certificate;
-use http_body_util::{BodyExt, Full};
+use http_body_util::BodyExt;
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -16,9 +16,11 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::app::{App, Gate};
+use crate::body::Outgoing;
 use crate::caller::Caller;
 use crate::http::{self, Ending};
 use crate::message::{Head, Reply, Request};
+use crate::packed::packed;
 use crate::tls::{Tls, TlsError};
 
 /// What a server allows its clients.
@@ -130,7 +132,7 @@ async fn answer(
     caller: Caller,
     peer: SocketAddr,
     request: hyper::Request<Incoming>,
-) -> Response<Full<Bytes>> {
+) -> Response<Outgoing> {
     let (parts, body) = request.into_parts();
     let is_head = parts.method == hyper::Method::HEAD;
     let reply = match head(&parts, caller) {
@@ -138,7 +140,7 @@ async fn answer(
             let line = format!("{} {}", head.method, head.path);
             let name = head.caller.identity().map_or_else(|| "-".into(), |one| one.name.clone());
             let reply = after_head(&server, head, body).await;
-            let bytes = reply.body.len();
+            let bytes = reply.content.as_ref().map_or(reply.body.len() as u64, |file| file.length);
             (server.app.parts.log)(&format!(
                 "{} {name} \"{line}\" {} {bytes}",
                 peer.ip(),
@@ -177,7 +179,11 @@ async fn after_head(server: &Arc<Server>, head: Head, body: Incoming) -> Reply {
         Err(_) => return Reply::text(408, "the body took too long").with("connection", "close"),
     };
     let request = Request { head, body };
-    let made = tokio::task::spawn_blocking(move || app.carry_out(&found, &request)).await;
+    let made = tokio::task::spawn_blocking(move || {
+        let reply = app.carry_out(&found, &request);
+        packed(&request.head, reply)
+    })
+    .await;
     // A defect of ours ends this answer and nothing else.
     made.unwrap_or_else(|_| Reply::text(500, "Internal Server Error"))
 }
@@ -230,9 +236,13 @@ fn head(parts: &hyper::http::request::Parts, caller: Caller) -> Result<Head, Rep
     })
 }
 
-fn response(reply: Reply, version: &'static str, is_head: bool) -> Response<Full<Bytes>> {
-    let body = if is_head { Bytes::new() } else { Bytes::from(reply.body) };
-    let mut response = Response::new(Full::new(body));
+fn response(reply: Reply, version: &'static str, is_head: bool) -> Response<Outgoing> {
+    let body = match reply.content {
+        _ if is_head => Outgoing::whole(Bytes::new()),
+        Some(content) => Outgoing::poured(content),
+        None => Outgoing::whole(reply.body),
+    };
+    let mut response = Response::new(body);
     *response.status_mut() =
         StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();

@@ -56,7 +56,9 @@ const TABLE: &[(&str, &str, [bool; 4])] = &[
     ("GET",    "/status/v1/simple/server",                              [true, true, true, true]),
     ("GET",    "/status/v1/services",                                   [true, true, true, true]),
     ("GET",    "/status/v1/services/ca",                                [true, true, true, true]),
-    ("GET",    "/metrics/v2/list",                                      [false, false, false, false]),
+    ("GET",    "/metrics/v2/list",                                      [false, false, false, true]),
+    ("POST",   "/metrics/v2",                                           [false, false, false, true]),
+    ("GET",    "/metrics/v1/mbeans",                                    [false, false, false, false]),
     ("POST",   "/pdb/cmd/v1?command=deactivate_node&version=3",         [false, false, false, true]),
     ("GET",    "/pdb/query/v4/nodes",                                   [false, false, false, true]),
     ("POST",   "/pdb/query/v4",                                         [false, false, false, true]),
@@ -163,4 +165,17 @@ fn a_site_opens_and_closes_endpoints_by_its_own_rules() {
     assert!(!open(node("n1"), "/puppet/v3/environment_classes?environment=production"));
     assert!(!open(node("n2"), "/puppet/v3/file_content/modules/m/there?environment=production"));
     assert!(open(node("n1"), "/puppet/v3/file_content/modules/m/there?environment=production"));
+}
+
+#[test]
+fn dashboards_get_the_figures_they_ask_for() {
+    let bench = bench(Vec::new());
+    let read = |name: &str| {
+        let reply = bench.send(admin(), "GET", &format!("/metrics/v2/read/{name}"), b"");
+        assert_eq!(reply.status, 200);
+        serde_json::from_slice::<serde_json::Value>(&reply.body).unwrap()
+    };
+    let nodes = read("puppetlabs.puppetdb.population:name=num-nodes");
+    assert_eq!((&nodes["value"]["Value"], &nodes["status"]), (&0.into(), &200.into()), "{nodes}");
+    assert_eq!(read("java.lang:type=Memory")["status"], 404);
 }

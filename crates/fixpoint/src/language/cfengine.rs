@@ -6,7 +6,7 @@ use fx_cfengine::Request;
 use fx_host::{Env, Files};
 use fx_source::{Diagnostic, FileId, Severity};
 
-use super::{PolicyArgs, Way, files};
+use super::{Component, PolicyArgs, Way, files};
 use crate::exit;
 use crate::stage::Stage;
 
@@ -18,7 +18,33 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         trace: way.trace,
         ..request(stage, target, policy)
     };
-    fx_cfengine_agent::run(stage.run, &stage.sources, &request).code
+    match way.component {
+        Component::Agent => fx_cfengine_agent::run(stage.run, &stage.sources, &request).code,
+        Component::Server => daemon(stage, request, fx_cfengine::Component::Server, |ctx| {
+            ctx.evaluate_server();
+        }),
+        Component::Monitor => daemon(stage, request, fx_cfengine::Component::Monitor, |ctx| {
+            ctx.evaluate_monitor();
+        }),
+    }
+}
+
+/// Reads policy as a daemon does and evaluates its bundles once.
+fn daemon(
+    stage: &Stage,
+    request: Request,
+    component: fx_cfengine::Component,
+    evaluate: impl FnOnce(&mut fx_cfengine::eval::Context<'_>),
+) -> u8 {
+    let request = Request { component, ..request };
+    match fx_cfengine::start::start(stage.run, &stage.sources, &request) {
+        Err(ended) => ended.code,
+        Ok(mut ctx) => {
+            ctx.resolve_policy();
+            evaluate(&mut ctx);
+            exit::OK
+        }
+    }
 }
 
 /// What is wrong with the text of each file; where nothing is, each policy that can be run by

@@ -21,7 +21,10 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
     let full = stage.host.cwd().join(target);
     let name = target.display();
     let mut run_list = policy.run_list.clone();
-    if target.extension().is_some_and(|extension| extension == "rb") {
+    if policy.server {
+        request.options.insert("config".into(), json!(full.display().to_string()));
+        request.options.insert("override".into(), json!(!run_list.is_empty()));
+    } else if target.extension().is_some_and(|extension| extension == "rb") {
         request.options.insert("recipe_files".into(), json!([full.display().to_string()]));
     } else {
         let (cookbooks, own) = match full.join("metadata.rb") {
@@ -42,13 +45,19 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         }
         request.options.insert("cookbook_path".into(), json!([cookbooks.display().to_string()]));
     }
-    request.options.insert("run_list".into(), json!(run_list));
+    if !(policy.server && run_list.is_empty()) {
+        request.options.insert("run_list".into(), json!(run_list));
+    }
     if let Some(file) = &policy.json_attributes {
         let file = stage.host.cwd().join(file);
         request.options.insert("json".into(), json!(file.display().to_string()));
     }
-    request.options.insert("local".into(), json!(true));
-    request.options.insert("no_save".into(), json!(true));
+    // A run for a server is the client's own, which keeps its node; in a copy, and where it is
+    // rehearsed, the server stays as it is.
+    if !policy.server {
+        request.options.insert("local".into(), json!(true));
+        request.options.insert("no_save".into(), json!(true));
+    }
     request.options.insert("formatter".into(), json!("null"));
     request.options.insert("why_run".into(), json!(way.rehearse));
     let code = fx_chef::run(

@@ -2,6 +2,7 @@
 
 mod bootstrap;
 mod check;
+mod daemon;
 mod evaluate;
 mod execd;
 mod flags;
@@ -13,6 +14,7 @@ mod net;
 mod options;
 mod peer;
 mod runagent;
+mod runagent_socket;
 mod secret;
 mod serverd;
 mod site;

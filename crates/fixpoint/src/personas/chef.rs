@@ -1,13 +1,14 @@
-//! The Chef personas: chef-client in local mode, chef-solo, chef-apply, and ohai.
+//! The Chef personas: chef-client, chef-solo, chef-apply, and ohai.
 //!
-//! Flags are the originals'; `--fx-report`, `--fx-facts`, `--fx-collection` and `--fx-findings` are ours. A
-//! server is not talked to: without `-z` the client says so.
+//! Flags are the originals'; `--fx-report`, `--fx-facts`, `--fx-collection` and `--fx-findings` are ours.
 
+mod daemon;
 mod flags;
 
 use std::ffi::OsString;
 use std::io::{BufWriter, Write};
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fx_chef::Request;
 use fx_engine::{Cancel, Ledger};
@@ -53,6 +54,9 @@ const TEXTS: &[(&str, &str)] = &[
     ("recipe-url", "recipe_url"),
     ("run-lock-timeout", "run_lock_timeout"),
     ("lockfile", "lockfile"),
+    ("server", "server"),
+    ("client_key", "client_key"),
+    ("validation_key", "validation_key"),
     ("execute", "recipe_text"),
 ];
 
@@ -70,8 +74,6 @@ const REFUSED: &[(&str, &str)] = &[
     ("group", "is not supported: start it as that user"),
     ("target", "target mode is not supported"),
     ("legacy-mode", "chef-solo's legacy mode is not supported"),
-    ("interval", "a daemon is not supported yet; use a timer of the system"),
-    ("daemonize", "a daemon is not supported yet; use a timer of the system"),
     ("stdin", "is not supported: give the recipe as a file or with -e"),
     ("yaml", "is not supported: recipes are Ruby"),
     ("directory", "is not supported: plugins of others are not run"),
@@ -79,6 +81,11 @@ const REFUSED: &[(&str, &str)] = &[
 
 fn set(request: &mut Request, key: &str, value: J) {
     request.options.entry("set").or_insert_with(|| json!({}))[key] = value;
+}
+
+fn seconds(flag: &str, value: &str) -> Result<J, String> {
+    let number = value.parse::<u64>().map(J::from);
+    number.map_err(|_| format!("--{flag}: '{value}' is no number of seconds"))
 }
 
 fn parse(given: Given, local: bool) -> Result<Request, String> {
@@ -104,6 +111,18 @@ fn parse(given: Given, local: bool) -> Result<Request, String> {
             "fx-facts" => request.facts = Some(value.into()),
             "policy-name" => set(&mut request, "policy_name", json!(value)),
             "policy-group" => set(&mut request, "policy_group", json!(value)),
+            "skip-cookbook-sync" => set(&mut request, "skip_cookbook_sync", json!(true)),
+            "interval" | "splay" => set(&mut request, flag, seconds(flag, &value)?),
+            "daemonize" => {
+                let wait = count.and_then(|text| text.parse::<u64>().ok());
+                set(&mut request, flag, wait.map_or(json!(true), J::from));
+            }
+            "once" => set(&mut request, flag, json!(true)),
+            "fork" => set(&mut request, "client_fork", json!(true)),
+            "no-fork" => set(&mut request, "client_fork", json!(false)),
+            "pid" => set(&mut request, "pid_file", json!(value)),
+            "minimal-ohai" => set(&mut request, "minimal_ohai", json!(true)),
+            "fips" => set(&mut request, "fips", json!(true)),
             "slow-report" => set(&mut request, "slow_report", count.map_or(json!(true), J::from)),
             "override-runlist" | "runlist" => {
                 request.options.insert("run_list".into(), list(&value));
@@ -121,12 +140,9 @@ fn parse(given: Given, local: bool) -> Result<Request, String> {
             _ => {}
         }
     }
-    if !local {
-        return Err(
-            "talking to a Chef Infra Server is not supported yet; use --local-mode (-z)".into()
-        );
+    if local {
+        request.options.insert("local".into(), json!(true));
     }
-    request.options.insert("local".into(), json!(true));
     if !request.options.contains_key("config") && !request.options.contains_key("no_config") {
         request.options.insert("find_config".into(), json!(true));
     }
@@ -188,7 +204,14 @@ fn start(invocation: &Invocation, tool: u8) -> u8 {
             if tool == flags::SOLO {
                 request.options.insert("solo_config".into(), json!(true));
             }
-            launch(request)
+            let schedule = Arc::new(Mutex::new(None));
+            request.schedule = Some(Arc::clone(&schedule));
+            let code = launch(request);
+            let wanted = schedule.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match wanted {
+                Some(wanted) if code == 0 => daemon::run(invocation, wanted),
+                _ => code,
+            }
         }
         Err(message) => {
             complain(&format!("{}: {message}", invocation.name));
@@ -263,7 +286,7 @@ pub(crate) fn ohai(invocation: &Invocation) -> u8 {
 fn launch(mut request: Request) -> u8 {
     let flag = fx_host::stop_on_signals();
     crate::deep::ruby(move || {
-        let host = Rc::new(OsHost::cancelled_by(std::sync::Arc::clone(&flag)));
+        let host = Rc::new(OsHost::cancelled_by(Arc::clone(&flag)));
         request.cwd = host.cwd();
         let out = Box::new(BufWriter::with_capacity(1 << 16, std::io::stdout()));
         fx_chef::run(

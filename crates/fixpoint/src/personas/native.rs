@@ -4,6 +4,7 @@ mod attempt;
 mod check;
 mod compile;
 mod copy;
+mod deploy;
 mod facts;
 mod generate;
 mod history;
@@ -11,6 +12,7 @@ mod link;
 mod run;
 mod saved;
 mod serve;
+mod test;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -38,10 +40,20 @@ enum Verb {
     Explain(run::ExplainArgs),
     /// Parse and check policy without acting on it
     Check(check::Args),
+    /// Run spec files with the built-in Ruby and RSpec
+    Test(test::Args),
     /// Compile Puppet catalogs to JSON
     Compile(compile::CompileArgs),
     /// Serve catalogs, files and certificates to Puppet's agents
     Serve(serve::Args),
+    /// Put a version of a Puppet environment in place, all at once
+    Deploy(deploy::Args),
+    /// Compile catalogs for a server, which is at the other end of standard input
+    #[command(name = "serve-compiler", hide = true)]
+    ServeCompiler {
+        /// Seconds that a catalog may take
+        limit: u64,
+    },
     /// Show what the machine is
     Facts(facts::Args),
     /// List past runs, or show one with its steps
@@ -71,8 +83,11 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Try(args) => attempt::run(&args),
         Verb::Explain(args) => deep(move || run::explain(&args)),
         Verb::Check(args) => deep(move || check::run(&args)),
+        Verb::Test(args) => test::run(args),
         Verb::Compile(args) => compile::run(&args),
         Verb::Serve(args) => serve::run(&args),
+        Verb::Deploy(args) => deploy::run(&args),
+        Verb::ServeCompiler { limit } => crate::serve::compile_for_server(limit),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),

@@ -54,42 +54,9 @@ impl Chef {
         if is_plain && !bound.ip().is_loopback() {
             return Err(format!("'{address}' is seen by other machines: keys need TLS there"));
         }
-        if host.lstat(dir).is_err() {
-            host.make_dir(dir, 0o700).map_err(|error| error.to_string())?;
-        }
-        let server = Server::new(Parts {
-            fleet: fleet.clone(),
-            clock: Arc::new(|| u64::try_from(OsHost::new().now().secs).unwrap_or(0)),
-            random: Arc::new(|buffer: &mut [u8]| OsHost::new().random(buffer)),
-            scheme: if is_plain { "http" } else { "https" },
-            web_key: None,
-            log: Arc::clone(log),
-        })?;
-        let superuser = dir.join("pivotal.pem");
-        let key = match host.read(&superuser) {
-            Ok(text) => Key::from_pem(&String::from_utf8_lossy(&text)),
-            Err(error) if error.is_not_found() => {
-                let mut source = |buffer: &mut [u8]| host.random(buffer);
-                let key = Key::rsa(2048, Random(&mut source)).map_err(|why| why.to_string())?;
-                write_private(host, &superuser, &key.to_pem().map_err(|why| why.to_string())?)?;
-                Ok(key)
-            }
-            Err(error) => return Err(error.to_string()),
-        };
-        let key = key.map_err(|error| format!("{}: {error}", superuser.display()))?;
-        server.ensure_superuser(&key.public().to_pem().map_err(|error| error.to_string())?)?;
-        if let Some(NewKeys { validator, admin }) =
-            server.ensure_organization(organization, ADMIN)?
-        {
-            let file = dir.join(format!("{organization}-validator.pem"));
-            write_private(host, &file, &validator)?;
-            terminal::print(&format!("key of the validator: {}\n", file.display()));
-            if let Some(admin) = admin {
-                let file = dir.join(format!("{ADMIN}.pem"));
-                write_private(host, &file, &admin)?;
-                terminal::print(&format!("key of the user '{ADMIN}': {}\n", file.display()));
-            }
-        }
+        let scheme = if is_plain { "http" } else { "https" };
+        let server = over_store(host, dir, fleet, log, scheme)?;
+        first_organization(host, dir, &server, organization)?;
         terminal::print(&format!("listening for Chef on {bound}\n"));
         Ok(Chef { listener, server: Arc::new(server), is_plain })
     }
@@ -109,6 +76,64 @@ impl Chef {
                 .map_err(|error| error.to_string())
         })
     }
+}
+
+/// Chef's server over a store. Its superuser is made where there is none, with a key in a file
+/// that only we can read.
+pub(crate) fn over_store(
+    host: &OsHost,
+    dir: &Path,
+    fleet: &Fleet,
+    log: &Log,
+    scheme: &'static str,
+) -> Result<Server, String> {
+    if host.lstat(dir).is_err() {
+        host.make_dir(dir, 0o700).map_err(|error| error.to_string())?;
+    }
+    let server = Server::new(Parts {
+        fleet: fleet.clone(),
+        clock: Arc::new(|| u64::try_from(OsHost::new().now().secs).unwrap_or(0)),
+        random: Arc::new(|buffer: &mut [u8]| OsHost::new().random(buffer)),
+        scheme,
+        web_key: None,
+        log: Arc::clone(log),
+    })?;
+    let superuser = dir.join("pivotal.pem");
+    let key = match host.read(&superuser) {
+        Ok(text) => Key::from_pem(&String::from_utf8_lossy(&text)),
+        Err(error) if error.is_not_found() => {
+            let mut source = |buffer: &mut [u8]| host.random(buffer);
+            let key = Key::rsa(2048, Random(&mut source)).map_err(|why| why.to_string())?;
+            write_private(host, &superuser, &key.to_pem().map_err(|why| why.to_string())?)?;
+            Ok(key)
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let key = key.map_err(|error| format!("{}: {error}", superuser.display()))?;
+    server.ensure_superuser(&key.public().to_pem().map_err(|error| error.to_string())?)?;
+    Ok(server)
+}
+
+/// Makes an organization, its validator and an administrator where they are missing.
+pub(crate) fn first_organization(
+    host: &OsHost,
+    dir: &Path,
+    server: &Server,
+    organization: &str,
+) -> Result<(), String> {
+    let Some(NewKeys { validator, admin }) = server.ensure_organization(organization, ADMIN)?
+    else {
+        return Ok(());
+    };
+    let file = dir.join(format!("{organization}-validator.pem"));
+    write_private(host, &file, &validator)?;
+    terminal::print(&format!("key of the validator: {}\n", file.display()));
+    if let Some(admin) = admin {
+        let file = dir.join(format!("{ADMIN}.pem"));
+        write_private(host, &file, &admin)?;
+        terminal::print(&format!("key of the user '{ADMIN}': {}\n", file.display()));
+    }
+    Ok(())
 }
 
 fn write_private(host: &OsHost, file: &Path, text: &str) -> Result<(), String> {

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use fx_host::{Clock, Commands, Files, OsHost, Spec};
-use fx_puppet::CatalogRequest;
+use fx_server::Refusal;
 use fx_wire::puppet::Environment;
+use serde_json::Value;
 
 use super::fingerprint;
+use super::job::EnvironmentJob;
 use super::modules::Module;
 use crate::personas::puppet::settings::Settings;
 
@@ -28,22 +30,40 @@ pub(crate) struct Snapshot {
     pub(crate) config_version: String,
     /// The first of each name, by the order of the path.
     pub(crate) modules: Vec<Module>,
+    pub(crate) makes_static_catalogs: bool,
     settings: Settings,
     key: u64,
+    classes: OnceLock<Vec<Value>>,
 }
 
 impl Snapshot {
+    /// Classes of all manifests, by file. They are read once.
+    pub(crate) fn classes(&self, host: &OsHost) -> Result<&[Value], Refusal> {
+        if let Some(known) = self.classes.get() {
+            return Ok(known);
+        }
+        let mut dirs = vec![self.manifest.clone()];
+        dirs.extend(self.modules.iter().map(|module| module.dir.join("manifests")));
+        let mut found = Vec::new();
+        for dir in dirs.iter().filter(|dir| host.stat(dir).is_ok()) {
+            for (path, text) in fx_puppet::manifests(host, dir).map_err(Refusal::Failed)? {
+                found.push(fx_puppet::class_list(&path, &text));
+            }
+        }
+        found.sort_by(|a, b| a["path"].as_str().cmp(&b["path"].as_str()));
+        Ok(self.classes.get_or_init(|| found))
+    }
+
     /// What the compiler gets, without what is about a node.
-    pub(crate) fn request(&self) -> CatalogRequest {
-        CatalogRequest {
+    pub(super) fn job(&self) -> EnvironmentJob {
+        EnvironmentJob {
+            name: self.name.clone(),
             manifest: self.manifest.clone(),
             modulepath: self.modulepath.clone(),
-            environment_dir: self.dir.clone(),
+            dir: self.dir.clone(),
             hiera_config: self.hiera_config.clone(),
-            environment: self.name.clone(),
             given: self.settings.values().clone(),
-            version: Some(self.version.clone()),
-            ..CatalogRequest::default()
+            version: self.version.clone(),
         }
     }
 
@@ -122,7 +142,10 @@ impl Environments {
             if is_fixed || now.duration_since(known.looked) < known.pause {
                 return Some(Arc::clone(&known.snapshot));
             }
-            if fingerprint::of(host, &known.snapshot) == known.snapshot.key {
+            // A link may lead to another directory now.
+            if settings.environment_dir(host) == known.snapshot.dir
+                && fingerprint::of(host, &known.snapshot) == known.snapshot.key
+            {
                 known.looked = now;
                 known.pause = pause();
                 return Some(Arc::clone(&known.snapshot));
@@ -150,9 +173,16 @@ impl Environments {
             version,
             config_version,
             modules,
+            makes_static_catalogs: settings.own_or("static_catalogs", host) != "false",
             settings,
             key: 0,
+            classes: OnceLock::new(),
         };
+        if snapshot.config_version.is_empty()
+            && let Some(deployed) = super::versions::deployed(host, &snapshot)
+        {
+            snapshot.version = deployed;
+        }
         snapshot.key = fingerprint::of(host, &snapshot);
         snapshot
     }

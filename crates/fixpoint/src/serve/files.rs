@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use fx_crypto::digest::Algorithm;
 use fx_host::{Env, Files, Kind, Meta, OsHost};
-use fx_server::{FileWish, Refusal, Tree};
+use fx_server::{Content, FileWish, Refusal, Tree};
 use fx_wire::puppet::{Checksum, FileKind, Metadata};
 use regex::Regex;
 
+use super::conf::Mounts;
 use super::environments::Snapshot;
 
 /// Mode that clients see who do not take ours.
@@ -27,9 +28,25 @@ fn folder(mount: &str) -> Option<(&'static str, bool)> {
     })
 }
 
+/// Whether modules have files for a mount.
+pub(crate) fn is_of_modules(mount: &str) -> bool {
+    folder(mount).is_some()
+}
+
+/// The code that is served from, and the site's own directories.
+pub(crate) struct Served<'a> {
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) mounts: &'a Mounts,
+}
+
 /// Paths that a wish may mean, the first one counts.
-fn places(host: &OsHost, snapshot: &Snapshot, mount: &str, path: &[String]) -> Vec<PathBuf> {
-    let Some((folder, is_merged)) = folder(mount) else { return Vec::new() };
+fn places(host: &OsHost, served: &Served<'_>, wish: &FileWish) -> Vec<PathBuf> {
+    let (snapshot, path) = (served.snapshot, wish.path.as_slice());
+    let Some((folder, is_merged)) = folder(&wish.mount) else {
+        let dir = served.mounts.get(&wish.mount).and_then(|mount| mount.dir(&wish.client));
+        let place = dir.map(|dir| if path.is_empty() { dir } else { dir.join(path.join("/")) });
+        return place.filter(|place| host.lstat(place).is_ok()).into_iter().collect();
+    };
     if is_merged {
         let roots = snapshot.modules.iter().filter_map(|module| module.folder(host, folder));
         let below = path.join("/");
@@ -44,29 +61,30 @@ fn places(host: &OsHost, snapshot: &Snapshot, mount: &str, path: &[String]) -> V
     place.filter(|place| host.lstat(place).is_ok()).into_iter().collect()
 }
 
-fn not_found(what: &str, mount: &str, path: &[String]) -> Refusal {
-    let path = path.iter().fold(mount.to_owned(), |all, part| format!("{all}/{part}"));
+fn not_found(what: &str, wish: &FileWish) -> Refusal {
+    let path = wish.path.iter().fold(wish.mount.clone(), |all, part| format!("{all}/{part}"));
     Refusal::NotFound(format!("Could not find {what} {path}"))
 }
 
 pub(crate) fn metadata(
     host: &OsHost,
-    snapshot: &Snapshot,
+    served: &Served<'_>,
     wish: &FileWish,
 ) -> Result<Metadata, Refusal> {
-    let place = places(host, snapshot, &wish.mount, &wish.path).into_iter().next();
-    let place = place.ok_or_else(|| not_found("file_metadata", &wish.mount, &wish.path))?;
+    let place = places(host, served, wish).into_iter().next();
+    let place = place.ok_or_else(|| not_found("file_metadata", wish))?;
     describe(host, wish, &place, &place, None)
 }
 
 /// The tree below a path, or below the same path of several modules; its root is `.`.
 pub(crate) fn metadatas(
     host: &OsHost,
-    snapshot: &Snapshot,
+    served: &Served<'_>,
     wish: &FileWish,
     tree: &Tree,
 ) -> Result<Vec<Metadata>, Refusal> {
-    let mut roots = places(host, snapshot, &wish.mount, &wish.path);
+    let snapshot = served.snapshot;
+    let mut roots = places(host, served, wish);
     let mut tree = tree.clone();
     let is_merged = folder(&wish.mount).is_some_and(|(_, is_merged)| is_merged);
     if roots.is_empty() && is_merged && wish.path.is_empty() {
@@ -76,7 +94,7 @@ pub(crate) fn metadatas(
         tree.recurses = false;
     }
     if roots.is_empty() {
-        return Err(not_found("file_metadatas", &wish.mount, &wish.path));
+        return Err(not_found("file_metadatas", wish));
     }
     let ignored: Vec<Regex> = tree
         .ignore
@@ -205,15 +223,25 @@ fn checksum(
 /// The content of a file; nothing of a directory.
 pub(crate) fn content(
     host: &OsHost,
-    snapshot: &Snapshot,
-    mount: &str,
-    path: &[String],
-) -> Result<Vec<u8>, Refusal> {
-    let place = places(host, snapshot, mount, path).into_iter().next();
-    let place = place.ok_or_else(|| not_found("file_content", mount, path))?;
-    let meta = host.stat(&place).map_err(|_| not_found("file_content", mount, path))?;
-    if meta.is_dir() {
-        return Ok(Vec::new());
+    served: &Served<'_>,
+    wish: &FileWish,
+) -> Result<Content, Refusal> {
+    let missing = || not_found("file_content", wish);
+    let place = places(host, served, wish).into_iter().next().ok_or_else(missing)?;
+    open(&place).map_err(|error| {
+        if error.is_not_found() { missing() } else { Refusal::Failed(error.to_string()) }
+    })
+}
+
+/// A file, to be read while it is sent. Links are resolved once, before it is opened.
+pub(super) fn open(place: &Path) -> Result<Content, fx_host::HostError> {
+    let (file, meta) = fx_host::open_served(&fx_host::resolve_served(place)?)?;
+    match meta.kind {
+        Kind::Directory => Ok(Content::bytes(Vec::new())),
+        // Devices and pipes have no length that could be promised.
+        _ => Ok(Content {
+            length: if meta.is_file() { meta.size } else { 0 },
+            reader: Box::new(file),
+        }),
     }
-    host.read(&place).map_err(|error| Refusal::Failed(error.to_string()))
 }

@@ -1,29 +1,46 @@
 //! The code of a site as the server wants it: catalogs by the workers, files by the snapshots.
 
-use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fx_fleet::Fleet;
 use fx_host::OsHost;
-use fx_puppet::{Compilation, Exports, Machine, Server, classify, facts_from_json};
+use fx_puppet::Server;
 use fx_server::{
-    CatalogMade, CatalogWish, Code, EnvironmentInfo, FileWish, NodeInfo, Refusal, Tree,
+    CatalogMade, CatalogWish, Code, Content, EnvironmentInfo, FileWish, NodeInfo, Refusal, Tree,
 };
 use fx_wire::puppet::{CertName, Environment, Metadata};
 use serde_json::{Map, Value, json};
 
+use super::conf::{Mounts, VersionedCode};
 use super::environments::{Environments, Snapshot};
-use super::exports::Store;
-use super::files;
+use super::files::{self, Served};
+use super::job::{CompileJob, Job};
 use super::workers::{Log, Workers};
+use super::{static_catalog, versions};
 
 /// The code of a site.
 pub(crate) struct Site {
     environments: Environments,
     workers: Workers,
     server: Server,
-    /// What nodes export, where it is kept.
-    exports: Option<Fleet>,
+    conf: SiteCode,
+    /// Whether there is somebody to ask what nodes export.
+    has_exports: bool,
+}
+
+/// What the site's files say of its code.
+#[derive(Debug, Default)]
+pub(crate) struct SiteCode {
+    pub(crate) versions: VersionedCode,
+    pub(crate) mounts: Mounts,
+}
+
+/// How catalogs are compiled.
+pub(crate) struct Compiling {
+    pub(crate) workers: usize,
+    /// The longest that a catalog may take.
+    pub(crate) limit: Duration,
 }
 
 /// The environment of nodes that name one which is not there.
@@ -34,14 +51,38 @@ impl Site {
         environments: Environments,
         server: Server,
         exports: Option<Fleet>,
-        workers: usize,
+        compiling: &Compiling,
+        conf: SiteCode,
         log: &Log,
     ) -> std::io::Result<Site> {
-        Ok(Site { environments, workers: Workers::start(workers, log)?, server, exports })
+        let has_exports = exports.is_some();
+        let workers = Workers::start(compiling.workers, compiling.limit, exports, log)?;
+        Ok(Site { environments, workers, server, conf, has_exports })
     }
 
     fn snapshot(&self, name: &Environment) -> Result<Arc<Snapshot>, Refusal> {
         self.environments.snapshot(&OsHost::new(), name).ok_or(Refusal::NoEnvironment)
+    }
+
+    fn served<'a>(&'a self, snapshot: &'a Snapshot) -> Served<'a> {
+        Served { snapshot, mounts: &self.conf.mounts }
+    }
+
+    /// The catalog with the version of its code, where that is known.
+    fn versioned(
+        &self,
+        snapshot: &Snapshot,
+        wish: &CatalogWish,
+        text: String,
+    ) -> Result<String, Refusal> {
+        let host = OsHost::new();
+        if !wish.static_catalog || !snapshot.makes_static_catalogs {
+            return Ok(text);
+        }
+        match versions::code_id(&host, &self.conf.versions, snapshot)? {
+            Some(id) => static_catalog::with_files(&host, &self.served(snapshot), wish, &text, &id),
+            None => Ok(text),
+        }
     }
 
     /// The program that classifies nodes, where there is one.
@@ -53,35 +94,10 @@ impl Site {
     /// What the classifier says of a node, as JSON.
     fn classified(&self, node: &CertName) -> Result<Value, Refusal> {
         let Some(command) = self.classifier() else { return Ok(Value::Null) };
-        let name = node.to_string();
-        let said = self.workers.run(None, move |machine| {
-            let found = classify(machine, &command, &name)?;
-            let classes: Map<String, Value> = found
-                .classes
-                .iter()
-                .map(|(name, parameters)| {
-                    let parameters = parameters.iter().map(|(key, value)| {
-                        let key = key.as_str().unwrap_or_default().to_owned();
-                        (key, fx_puppet::value_to_json(value))
-                    });
-                    (name.clone(), Value::Object(parameters.collect()))
-                })
-                .collect();
-            let variables = found.variables.iter();
-            let variables: Map<String, Value> = variables
-                .map(|(name, value)| (name.clone(), fx_puppet::value_to_json(value)))
-                .collect();
-            let environment = found.environment;
-            Ok(json!({"classes": classes, "parameters": variables, "environment": environment})
-                .to_string())
-        })?;
-        serde_json::from_str(&said).map_err(|error| Refusal::Failed(error.to_string()))
+        let job = Job::Classify { command, node: node.to_string() };
+        let said = self.workers.run("", 0, &job)?;
+        serde_json::from_str(&said.text).map_err(|error| Refusal::Failed(error.to_string()))
     }
-}
-
-/// Classes or variables of a classification as the compiler wants them.
-fn entries(said: &Value, what: &str) -> Vec<(String, fx_puppet::Value)> {
-    said[what].as_object().map(facts_from_json).unwrap_or_default()
 }
 
 impl Code for Site {
@@ -97,12 +113,18 @@ impl Code for Site {
             found => found?,
         };
         let environment = snapshot.name.clone();
-        let (wish, server) = (wish.clone(), self.server.clone());
-        let fleet = self.exports.clone();
-        let made = self.workers.run(Some(Arc::clone(&snapshot)), move |machine| {
-            compile(machine, &snapshot, &wish, &said, server, fleet)
-        })?;
-        Ok(CatalogMade { environment, text: made.text, exported: made.exported })
+        let job = Job::Compile(Box::new(CompileJob {
+            environment: snapshot.job(),
+            node: wish.node.to_string(),
+            facts: wish.facts.clone(),
+            extensions: wish.extensions.clone(),
+            classified: said,
+            server: (self.server.name.clone(), self.server.ip.clone()),
+            has_exports: self.has_exports,
+        }));
+        let made = self.workers.run(&environment, snapshot.id, &job)?;
+        let text = self.versioned(&snapshot, wish, made.text)?;
+        Ok(CatalogMade { environment, text, exported: made.exported })
     }
 
     fn node(
@@ -153,7 +175,8 @@ impl Code for Site {
     }
 
     fn metadata(&self, environment: &Environment, wish: &FileWish) -> Result<Metadata, Refusal> {
-        files::metadata(&OsHost::new(), &*self.snapshot(environment)?, wish)
+        let snapshot = self.snapshot(environment)?;
+        files::metadata(&OsHost::new(), &self.served(&snapshot), wish)
     }
 
     fn metadatas(
@@ -162,30 +185,33 @@ impl Code for Site {
         wish: &FileWish,
         tree: &Tree,
     ) -> Result<Vec<Metadata>, Refusal> {
-        files::metadatas(&OsHost::new(), &*self.snapshot(environment)?, wish, tree)
+        let snapshot = self.snapshot(environment)?;
+        files::metadatas(&OsHost::new(), &self.served(&snapshot), wish, tree)
     }
 
-    fn content(
-        &self,
-        environment: &Environment,
-        mount: &str,
-        path: &[String],
-    ) -> Result<Vec<u8>, Refusal> {
-        files::content(&OsHost::new(), &*self.snapshot(environment)?, mount, path)
+    fn content(&self, environment: &Environment, wish: &FileWish) -> Result<Content, Refusal> {
+        let snapshot = self.snapshot(environment)?;
+        files::content(&OsHost::new(), &self.served(&snapshot), wish)
+    }
+
+    fn has_mount(&self, name: &str) -> bool {
+        files::is_of_modules(name) || self.conf.mounts.get(name).is_some()
     }
 
     fn static_content(
         &self,
-        _environment: &Environment,
-        _code_id: &str,
-        _path: &[String],
-    ) -> Result<Vec<u8>, Refusal> {
-        Err(Refusal::Failed("versions of code are not configured on this server".into()))
+        environment: &Environment,
+        code_id: &str,
+        path: &[String],
+    ) -> Result<Content, Refusal> {
+        let snapshot = self.snapshot(environment)?;
+        let what = (code_id, path);
+        versions::content(&OsHost::new(), &self.conf.versions, &snapshot, environment, what)
     }
 
     fn classes(&self, environment: &Environment) -> Result<Value, Refusal> {
-        self.snapshot(environment)?;
-        Err(Refusal::Failed("environment_classes is not there yet".into()))
+        let snapshot = self.snapshot(environment)?;
+        Ok(json!({"files": snapshot.classes(&OsHost::new())?}))
     }
 
     fn modules(&self, environment: &Environment) -> Result<Value, Refusal> {
@@ -201,28 +227,4 @@ impl Code for Site {
     fn flush(&self, environment: Option<&Environment>) {
         self.environments.flush(environment);
     }
-}
-
-fn compile(
-    machine: &Machine,
-    snapshot: &Snapshot,
-    wish: &CatalogWish,
-    said: &Value,
-    server: Server,
-    fleet: Option<Fleet>,
-) -> Result<Compilation, String> {
-    let mut request = snapshot.request();
-    request.server = server;
-    request.extensions.clone_from(&wish.extensions);
-    request.variables = entries(said, "parameters");
-    let classes = entries(said, "classes").into_iter();
-    request.classes = classes
-        .map(|(name, parameters)| match parameters {
-            fx_puppet::Value::Hash(parameters) => (name, fx_puppet::Hash::clone(&parameters)),
-            _ => (name, fx_puppet::Hash::default()),
-        })
-        .collect();
-    let facts = facts_from_json(&wish.facts);
-    request.exports = fleet.map(|fleet| Rc::new(Store(fleet)) as Rc<dyn Exports>);
-    fx_puppet::compile(machine, &request, wish.node.as_str(), facts)
 }

@@ -1,127 +1,137 @@
-//! Threads that compile. Each has a compiler for every environment, made for one snapshot of it.
+//! Compilers: threads that each have a process for an environment, made for one snapshot of it.
+//! A process is ended when the environment changed, and when a catalog takes too long.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use fx_engine::{Cancel, Event, Level, Sink};
-use fx_host::OsHost;
-use fx_puppet::Machine;
+use fx_fleet::Fleet;
+use fx_puppet::Compilation;
 use fx_server::Refusal;
 
-use super::environments::Snapshot;
+use super::job::Job;
+use super::process::{Lost, Process};
 
 /// Receives messages of the compiler.
 pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Work on a compiler: what it is given is the compiler of the snapshot.
-/// It sends its result itself.
-type Work = Box<dyn FnOnce(&Machine) + Send>;
+struct Task {
+    /// Environment and number of its snapshot.
+    code: (String, u64),
+    job: Vec<u8>,
+    reply: Sender<Result<Compilation, Refusal>>,
+}
 
-struct Job {
-    /// Nothing where the work needs no environment.
-    snapshot: Option<Arc<Snapshot>>,
-    work: Work,
-    /// The flag that ends the work, once a thread has taken it.
-    stop: Arc<Mutex<Option<Arc<AtomicBool>>>>,
+/// What all threads share.
+struct Ground {
+    limit: Duration,
+    /// What nodes export, where it is kept.
+    store: Option<Fleet>,
+    log: Log,
 }
 
 /// The threads.
 pub(crate) struct Workers {
-    queue: SyncSender<Job>,
+    queue: SyncSender<Task>,
 }
 
 /// Work that waits beyond this is refused: agents come again.
 const WAITING: usize = 256;
 
-/// Longer than any catalog takes; without an end to it an endless loop would keep a thread.
-const PATIENCE: Duration = Duration::from_mins(10);
+/// Environments for which a thread keeps a process.
+const ENVIRONMENTS: usize = 4;
+
+/// Catalogs of one process: what its compiler holds on to by mistake has an end.
+const TASKS: u32 = 20_000;
 
 impl Workers {
-    pub(crate) fn start(count: usize, log: &Log) -> std::io::Result<Workers> {
-        let (queue, jobs) = sync_channel::<Job>(WAITING);
-        let jobs = Arc::new(Mutex::new(jobs));
+    pub(crate) fn start(
+        count: usize,
+        limit: Duration,
+        store: Option<Fleet>,
+        log: &Log,
+    ) -> std::io::Result<Workers> {
+        let (queue, tasks) = sync_channel::<Task>(WAITING);
+        let tasks = Arc::new(Mutex::new(tasks));
+        let ground = Arc::new(Ground { limit, store, log: Arc::clone(log) });
         for _ in 0..count.max(1) {
-            let (jobs, log) = (Arc::clone(&jobs), Arc::clone(log));
-            crate::deep::spawn(move || work(&jobs, &log))?;
+            let (tasks, ground) = (Arc::clone(&tasks), Arc::clone(&ground));
+            std::thread::Builder::new().spawn(move || work(&tasks, &ground))?;
         }
         Ok(Workers { queue })
     }
 
-    /// Does the work on one of the threads and waits for it.
-    pub(crate) fn run<T: Send + 'static>(
+    /// Has the work done on the code of one snapshot and waits for it.
+    pub(crate) fn run(
         &self,
-        snapshot: Option<Arc<Snapshot>>,
-        work: impl FnOnce(&Machine) -> Result<T, String> + Send + 'static,
-    ) -> Result<T, Refusal> {
+        environment: &str,
+        snapshot: u64,
+        job: &Job,
+    ) -> Result<Compilation, Refusal> {
         let (reply, answer) = channel();
-        let stop = Arc::new(Mutex::new(None));
-        let work = Box::new(move |machine: &Machine| {
-            // Who sent the job may have gone.
-            let _ = reply.send(work(machine));
-        });
-        let job = Job { snapshot, work, stop: Arc::clone(&stop) };
-        self.queue.try_send(job).map_err(|_| Refusal::Busy)?;
-        match answer.recv_timeout(PATIENCE) {
-            Ok(result) => result.map_err(Refusal::Failed),
-            Err(RecvTimeoutError::Timeout) => {
-                let taken = stop.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                if let Some(flag) = taken {
-                    flag.store(true, Ordering::SeqCst);
-                }
-                Err(Refusal::Failed("the catalog took too long to compile".into()))
-            }
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(Refusal::Failed("a defect of the compiler ended this catalog".into()))
-            }
-        }
+        let job = serde_json::to_vec(job).map_err(|error| Refusal::Failed(error.to_string()))?;
+        let task = Task { code: (environment.to_owned(), snapshot), job, reply };
+        self.queue.try_send(task).map_err(|_| Refusal::Busy)?;
+        let lost = || Refusal::Failed("a defect of the server ended this catalog".into());
+        answer.recv().map_err(|_| lost())?
     }
 }
 
-fn work(jobs: &Mutex<Receiver<Job>>, log: &Log) {
-    let stop = Arc::new(AtomicBool::new(false));
-    let mut compilers: BTreeMap<String, (u64, Machine)> = BTreeMap::new();
+/// A process with what it was made for.
+struct Kept {
+    snapshot: u64,
+    process: Process,
+    used: Instant,
+    tasks: u32,
+}
+
+fn work(tasks: &Mutex<Receiver<Task>>, ground: &Ground) {
+    let mut kept: BTreeMap<String, Kept> = BTreeMap::new();
     loop {
-        let next = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Job { snapshot, work, stop: taken }) = next else { return };
-        stop.store(false, Ordering::SeqCst);
-        *taken.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&stop));
-        let (name, id) =
-            snapshot.as_ref().map_or((String::new(), 0), |one| (one.name.clone(), one.id));
-        if compilers.get(&name).is_none_or(|(known, _)| *known != id) {
-            compilers.insert(name.clone(), (id, compiler(&stop, log)));
-        }
-        let Some((_, machine)) = compilers.get(&name) else { continue };
-        if catch_unwind(AssertUnwindSafe(|| work(machine))).is_err() {
-            // What the compiler holds after a panic is anybody's guess.
-            compilers.remove(&name);
-        }
+        let next = tasks.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(Task { code, job, reply }) = next else { return };
+        let result = one(&mut kept, ground, &code, &job);
+        // Who sent the task may have gone.
+        let _ = reply.send(result);
     }
 }
 
-fn compiler(stop: &Arc<AtomicBool>, log: &Log) -> Machine {
-    let host = Rc::new(OsHost::new());
-    let machine = Machine::new(host, Cancel::from_flag(Arc::clone(stop)));
-    machine.run().ledger.watch(Rc::new(Messages(Arc::clone(log))));
-    machine
-}
-
-/// Hands warnings and errors of manifests to the log of the server.
-struct Messages(Log);
-
-impl Sink for Messages {
-    fn event(&self, event: &Event<'_>) {
-        if let Event::Message {
-            level: level @ (Level::Warning | Level::Error | Level::Notice),
-            text,
-            ..
-        } = event
-        {
-            (self.0)(&format!("{level:?}: {text}"));
+fn one(
+    kept: &mut BTreeMap<String, Kept>,
+    ground: &Ground,
+    code: &(String, u64),
+    job: &[u8],
+) -> Result<Compilation, Refusal> {
+    let failed = |error: std::io::Error| {
+        Refusal::Failed(format!("cannot start a process that compiles: {error}"))
+    };
+    let (name, snapshot) = code;
+    kept.retain(|known, one| known != name || (one.snapshot == *snapshot && one.tasks < TASKS));
+    if !kept.contains_key(name) {
+        if kept.len() >= ENVIRONMENTS {
+            let oldest = kept.iter().min_by_key(|(_, one)| one.used).map(|(name, _)| name.clone());
+            oldest.map(|name| kept.remove(&name));
+        }
+        let process = Process::start(ground.limit).map_err(failed)?;
+        let one = Kept { snapshot: *snapshot, process, used: Instant::now(), tasks: 0 };
+        kept.insert(name.clone(), one);
+    }
+    let Some(one) = kept.get_mut(name) else { return Err(Refusal::Busy) };
+    (one.used, one.tasks) = (Instant::now(), one.tasks + 1);
+    match one.process.run(job, ground.limit, ground.store.as_ref(), &ground.log) {
+        Ok(made) => Ok(made),
+        Err(Lost::Refused(why)) => Err(Refusal::Failed(why)),
+        Err(Lost::Late) => {
+            kept.remove(name);
+            let seconds = ground.limit.as_secs();
+            Err(Refusal::Failed(format!(
+                "the catalog took longer than {seconds} s to compile (--compile-limit)"
+            )))
+        }
+        Err(Lost::Gone(why)) => {
+            kept.remove(name);
+            Err(Refusal::Failed(format!("the process that compiles ended: {why}")))
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::log;
 use crate::text::{Str, decode, path};
 
 use super::Context;
-use super::classes::{ClassScope, PersistentClass};
+use super::classes::{ClassScope, Persistent, PersistentClass};
 
 fn persistent_file(ctx: &Context<'_>) -> std::path::PathBuf {
     path(&format!("{}/fx_classes", ctx.config.paths.state))
@@ -59,5 +59,20 @@ pub fn save(ctx: &mut Context<'_>) {
     let options = fx_host::WriteOptions::default();
     if let Err(error) = ctx.own_state(|act| act.write(&file, text.as_bytes(), &options)) {
         ctx.verbose(&error.to_string());
+    }
+}
+
+impl Context<'_> {
+    /// Keeps classes for other runs of this moment: what they kept meanwhile stays.
+    pub fn persist_for_others(&mut self, names: &[String], minutes: i64) {
+        if names.is_empty() {
+            return;
+        }
+        self.persistent = Persistent::default();
+        load(self);
+        for name in names {
+            self.persist_class(name, minutes, false, "");
+        }
+        save(self);
     }
 }

@@ -1,6 +1,6 @@
 //! The language of searches.
 
-use super::words::{IS, Words};
+use super::words::IS;
 
 /// What is searched for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,37 +53,27 @@ impl Query {
         let query = parser.clauses()?;
         parser.rest.is_empty().then_some(query)
     }
+}
 
-    pub(super) fn fits(&self, words: &Words) -> bool {
-        match self {
-            Query::All => true,
-            Query::Word(pieces) => words.any(|word| matches(pieces, word)),
-            Query::Phrase(phrase) => {
-                let phrase: Vec<&str> = phrase.iter().map(String::as_str).collect();
-                words.has_phrase(&phrase)
-            }
-            Query::Range { from, to, inclusive: true } => {
-                words.any(|word| word >= from.as_str() && word <= to.as_str())
-            }
-            Query::Range { from, to, inclusive: false } => {
-                words.any(|word| word > from.as_str() && word < to.as_str())
-            }
-            Query::Clauses(clauses) => {
-                let all = |wanted: Occurs| {
-                    clauses.iter().filter(move |(occurs, _)| *occurs == wanted).map(|(_, one)| one)
-                };
-                let is_free =
-                    all(Occurs::Must).next().is_some() || all(Occurs::May).next().is_none();
-                all(Occurs::Must).all(|one| one.fits(words))
-                    && !all(Occurs::Not).any(|one| one.fits(words))
-                    && (is_free || all(Occurs::May).any(|one| one.fits(words)))
-            }
-        }
+/// The text of a pattern that has no place holders.
+pub(super) fn exact(pieces: &[Piece]) -> Option<String> {
+    let text = |piece: &Piece| match piece {
+        Piece::Text(text) => Some(text.as_str().to_owned()),
+        Piece::Any | Piece::One => None,
+    };
+    pieces.iter().map(text).collect()
+}
+
+/// What every word that fits begins with.
+pub(super) fn prefix(pieces: &[Piece]) -> &str {
+    match pieces.first() {
+        Some(Piece::Text(text)) => text,
+        _ => "",
     }
 }
 
 /// Whether a word fits a pattern, in time that grows with their lengths alone.
-fn matches(pieces: &[Piece], word: &str) -> bool {
+pub(super) fn matches(pieces: &[Piece], word: &str) -> bool {
     let word: Vec<char> = word.chars().collect();
     // Places of the word that the pieces so far lead to.
     let mut places = vec![false; word.len() + 1];
@@ -318,6 +308,7 @@ fn plain(pieces: &[Piece]) -> String {
 mod tests {
     use serde_json::json;
 
+    use super::super::index::Index;
     use super::super::words;
     use super::*;
 
@@ -333,7 +324,7 @@ mod tests {
             "on": true,
             "run_list": ["recipe[apache2::mod]"],
         });
-        let words = words::of(&document);
+        let index = Index::of_one(&words::of(&document));
         for (query, fits) in [
             ("*:*", true),
             ("deep_er_k:v1", true),
@@ -381,7 +372,7 @@ mod tests {
             ("name:n1^2", true),
         ] {
             let parsed = Query::parse(query).unwrap_or_else(|| panic!("{query}"));
-            assert_eq!(parsed.fits(&words), fits, "{query}");
+            assert_eq!(!index.find(&parsed).is_empty(), fits, "{query}");
         }
     }
 
@@ -396,7 +387,7 @@ mod tests {
     #[test]
     fn patterns_take_time_that_grows_with_the_word() {
         let query = Query::parse(&format!("k:{}b", "*a".repeat(200))).unwrap();
-        let words = words::of(&json!({"k": "a".repeat(2000)}));
-        assert!(!query.fits(&words));
+        let index = Index::of_one(&words::of(&json!({"k": "a".repeat(2000)})));
+        assert!(index.find(&query).is_empty());
     }
 }

@@ -7,22 +7,29 @@ use super::{in_run_list, name_of};
 /// Between a key and its value.
 pub(super) const IS: &str = "__=__";
 
-/// The words of a document, in the order of its values: those of one value follow each other.
-pub(super) struct Words(Vec<Vec<String>>);
+/// The words of a document: each text is a key with its value, whose words follow each other.
+pub(super) struct Words(Vec<String>);
 
 impl Words {
-    pub(super) fn any(&self, fits: impl Fn(&str) -> bool) -> bool {
-        self.0.iter().flatten().any(|word| fits(word))
+    /// Each word once.
+    pub(super) fn each(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = self.0.iter().flat_map(|value| value.split_whitespace()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
-    /// Whether words follow each other within one value.
-    pub(super) fn has_phrase(&self, phrase: &[&str]) -> bool {
-        self.0.iter().any(|words| words.windows(phrase.len().max(1)).any(|some| some == phrase))
+    /// Values of several words, each once.
+    pub(super) fn phrases(&self) -> Vec<&str> {
+        let many = |value: &&str| value.split_whitespace().nth(1).is_some();
+        let mut all: Vec<&str> = self.0.iter().map(String::as_str).filter(many).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     fn add(&mut self, key: &str, value: &str) {
-        let text = format!("{key}{IS}{value}");
-        self.0.push(text.split_whitespace().map(str::to_owned).collect());
+        self.0.push(format!("{key}{IS}{value}"));
     }
 }
 

@@ -68,6 +68,12 @@ impl Formatter for Doc {
                 self.heading(out, &format!("Chef Infra Client, version {version} (fixpoint)"));
                 self.heading(out, "Infra Phase starting");
             }
+            Event::Registering { name } => {
+                self.heading(out, &crate::wording::registering(name));
+            }
+            Event::PolicyLoaded { name, revision } => {
+                self.heading(out, &crate::wording::policy(name, revision));
+            }
             Event::CookbooksResolving { run_list } => {
                 self.heading(out, &format!("Resolving cookbooks for run list: {run_list}"));
             }

@@ -59,6 +59,10 @@ impl Formatter for Minimal {
                 self.heading(&format!("Chef Infra Client, version {version} (fixpoint)"))
                     + &self.heading("Infra Phase starting")
             }
+            Event::Registering { name } => self.heading(&crate::wording::registering(name)),
+            Event::PolicyLoaded { name, revision } => {
+                self.heading(&crate::wording::policy(name, revision))
+            }
             Event::CookbooksResolving { run_list } => {
                 self.heading(&format!("Resolving cookbooks for run list: {run_list}"))
             }

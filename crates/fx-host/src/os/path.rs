@@ -73,6 +73,10 @@ pub(super) fn place(path: &Path, leaf: Leaf, intent: Intent) -> Result<Place> {
 /// A path with every link in it followed by the rules. What it leads to must exist.
 pub(super) fn resolve(path: &Path, intent: Intent) -> Result<PathBuf> {
     let fail = |errno: Errno| HostError::io("resolve", path, errno);
+    // A plain path without a link in it is its own name, and most are.
+    if is_plain(path) && matches!(open_plain(path, OFlags::PATH), Ok(Some(_))) {
+        return Ok(path.to_owned());
+    }
     let place = place(path, Leaf::Followed, intent)?;
     rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
     let mut found = name_of(&place.dir).map_err(fail)?;
@@ -80,6 +84,16 @@ pub(super) fn resolve(path: &Path, intent: Intent) -> Result<PathBuf> {
         found.push(&place.name);
     }
     Ok(found)
+}
+
+/// Whether a path is absolute, written without `.`, `..` and doubled slashes, and not among the
+/// files of the kernel, where links are followed.
+pub(super) fn is_plain(path: &Path) -> bool {
+    let bytes = path.as_os_str().as_bytes();
+    bytes.len() > 1
+        && !is_kernels(path)
+        && bytes[0] == b'/'
+        && bytes[1..].split(|byte| *byte == b'/').all(|part| !matches!(part, b"" | b"." | b".."))
 }
 
 /// A directory to work in, found as for a change: what is started there acts there.

@@ -36,6 +36,20 @@ pub fn resolve_served(path: &Path) -> Result<PathBuf> {
     }
 }
 
+/// A path with its links resolved, and what it stands for.
+pub fn find_served(path: &Path) -> Result<(PathBuf, Meta)> {
+    // A plain path without a link in it is its own name, and most are.
+    if path::is_plain(path)
+        && let Ok(Some(fd)) = open_plain(path, OFlags::PATH)
+        && let Ok(stat) = rustix::fs::fstat(&fd)
+    {
+        return Ok((path.to_owned(), to_meta(&stat)));
+    }
+    let resolved = resolve_served(path)?;
+    let meta = look_served(&resolved)?;
+    Ok((resolved, meta))
+}
+
 /// What a resolved path stands for.
 pub fn look_served(path: &Path) -> Result<Meta> {
     let fail = |errno: Errno| HostError::io("stat", path, errno);

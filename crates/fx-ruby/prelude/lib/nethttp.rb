@@ -1,12 +1,30 @@
 require "uri"
 class SocketError < StandardError; end unless defined?(SocketError)
 module Net
-  class HTTPError_ < StandardError; end
+  class HTTPError_ < StandardError
+    attr_reader :response
+    alias data response
+    def initialize(message = nil, response = nil)
+      super(message)
+      @response = response
+    end
+  end
   class OpenTimeout < StandardError; end
   class ReadTimeout < StandardError; end
   class HTTPResponse
     attr_reader :code, :body, :message
-    def initialize(s, h, b) = (@code, @h, @body, @message = s.to_s, h, b, "")
+    REASONS = { 200 => "OK", 201 => "Created", 204 => "No Content", 301 => "Moved Permanently", 302 => "Found",
+      304 => "Not Modified", 400 => "Bad Request", 401 => "Unauthorized", 403 => "Forbidden", 404 => "Not Found",
+      405 => "Method Not Allowed", 406 => "Not Acceptable", 408 => "Request Timeout", 409 => "Conflict",
+      410 => "Gone", 412 => "Precondition Failed", 413 => "Request Entity Too Large", 415 => "Unsupported Media Type",
+      422 => "Unprocessable Entity", 429 => "Too Many Requests", 500 => "Internal Server Error",
+      501 => "Not Implemented", 502 => "Bad Gateway", 503 => "Service Unavailable", 504 => "Gateway Timeout" }.freeze
+    def initialize(s, h, b) = (@code, @h, @body, @message = s.to_s, h, b, REASONS[s].to_s)
+    # The answer in the class of its code.
+    def self.fx_made(status, headers, body)
+      kinds = [HTTPInformation, HTTPSuccess, HTTPRedirection, HTTPClientError, HTTPServerError]
+      (NAMED[status] || kinds[status / 100 - 1] || self).new(status, headers, body)
+    end
     def [](k) = @h[k.downcase]
     def each_header(&b) = @h.each(&b)
     def to_hash = @h.transform_values { |v| [v] }
@@ -22,10 +40,15 @@ module Net
   class HTTPNoContent < HTTPSuccess; end
   class HTTPRedirection < HTTPResponse; end
   class HTTPClientError < HTTPResponse; end
-  class HTTPUnauthorized < HTTPClientError; end
-  class HTTPForbidden < HTTPClientError; end
-  class HTTPNotFound < HTTPClientError; end
   class HTTPServerError < HTTPResponse; end
+  HTTPResponse::NAMED = { 200 => HTTPOK, 201 => HTTPCreated, 204 => HTTPNoContent }
+  { HTTPClientError => { 400 => :BadRequest, 401 => :Unauthorized, 403 => :Forbidden, 404 => :NotFound,
+      405 => :MethodNotAllowed, 406 => :NotAcceptable, 409 => :Conflict, 412 => :PreconditionFailed,
+      413 => :RequestEntityTooLarge },
+    HTTPServerError => { 500 => :InternalServerError, 502 => :BadGateway, 503 => :ServiceUnavailable,
+      504 => :GatewayTimeout } }.each do |kind, names|
+    names.each { |code, name| HTTPResponse::NAMED[code] = const_set(:"HTTP#{name}", Class.new(kind)) }
+  end
   class HTTP
     class Request_
       attr_accessor :body, :path
@@ -68,13 +91,7 @@ module Net
     def request(r, b = nil)
       url = "#{use_ssl? ? "https" : "http"}://#{@address}:#{@port}#{r.path}"
       s, h, body = __exchange(r.method, url, r.headers, b || r.body)
-      named = {
-        200 => HTTPOK, 201 => HTTPCreated, 204 => HTTPNoContent, 401 => HTTPUnauthorized, 403 => HTTPForbidden,
-        404 => HTTPNotFound
-      }
-      kinds = [HTTPInformation, HTTPSuccess, HTTPRedirection, HTTPClientError, HTTPServerError]
-      k = named[s] || kinds[s / 100 - 1] || HTTPResponse
-      k.new(s, h, body)
+      HTTPResponse.fx_made(s, h, body)
     end
     # That there is no connection is reported in the words of Ruby's own library.
     def __exchange(method, url, headers, body)
@@ -110,8 +127,7 @@ module Net
     end
   end
   HTTPBadResponse = Class.new(StandardError)
-  %i[HTTPServerException HTTPClientException].each do |name|
-    const_set(name, HTTPError_) unless const_defined?(name, false)
-  end
-  HTTPFatalError = Class.new(StandardError)
+  class HTTPServerException < HTTPError_; end unless const_defined?(:HTTPServerException, false)
+  HTTPClientException = HTTPServerException unless const_defined?(:HTTPClientException, false)
+  class HTTPFatalError < HTTPError_; end unless const_defined?(:HTTPFatalError, false)
 end

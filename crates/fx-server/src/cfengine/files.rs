@@ -26,6 +26,14 @@ pub(super) enum Denied {
     Illegal,
 }
 
+/// What a peer may have.
+pub(super) struct Allowed {
+    /// The resolved path.
+    pub(super) path: String,
+    /// What it was when that was decided.
+    seen: FileInfo,
+}
+
 impl Session {
     /// The resolved path of a request, if the peer may have it.
     pub(super) fn allowed(
@@ -33,15 +41,15 @@ impl Session {
         word: &str,
         path: &[u8],
         wanted: Wanted,
-    ) -> Result<String, Denied> {
+    ) -> Result<Allowed, Denied> {
         let Ok(asked) = std::str::from_utf8(path) else { return Err(Denied::Refused) };
-        self.log(Importance::Verbose, &format!("{:>14} {word:>7} {asked}", "Received:"));
+        self.log_verbose(|| format!("{:>14} {word:>7} {asked}", "Received:"));
         let rules = &self.rules;
         let Some(expanded) = rules.expand(asked, &self.peer) else {
             self.log(Importance::Info, &format!("Relative paths are not allowed: {asked}"));
             return Err(Denied::Refused);
         };
-        let Some(resolved) = self.site.resolve(&expanded) else {
+        let Some((resolved, seen)) = self.site.find(&expanded) else {
             self.log(
                 Importance::Info,
                 &format!("Failed to canonicalise filename '{expanded}' (realpath: No such file or directory)"),
@@ -52,19 +60,16 @@ impl Session {
         let is_dir = match wanted {
             Wanted::Directory => true,
             Wanted::File => false,
-            Wanted::Anything => self
-                .site
-                .look(bare_or_root(bare))
-                .is_some_and(|info| info.stat.kind == FileKind::Directory),
+            Wanted::Anything => seen.stat.kind == FileKind::Directory,
         };
         let judged = if is_dir { format!("{bare}/") } else { bare_or_root(bare).to_owned() };
-        self.log(Importance::Verbose, &format!("{:>14} {word:>7} {judged}", "Translated to:"));
+        self.log_verbose(|| format!("{:>14} {word:>7} {judged}", "Translated to:"));
         if !self.may_have(rules, &judged, &expanded) {
             let word = if word == "MD5" { "file" } else { word };
             self.log(Importance::Info, &format!("access denied to {word}: {judged}"));
             return Err(Denied::Refused);
         }
-        Ok(bare_or_root(bare).to_owned())
+        Ok(Allowed { path: bare_or_root(bare).to_owned(), seen })
     }
 
     fn may_have(&self, rules: &Rules, judged: &str, _: &str) -> bool {
@@ -75,7 +80,7 @@ impl Session {
     }
 
     pub(super) fn stat(&self, time: i64, path: &[u8], out: &mut dyn Output) -> Result<(), Denied> {
-        let path = self.allowed("STAT", path, Wanted::Anything)?;
+        let Allowed { path, seen } = self.allowed("STAT", path, Wanted::Anything)?;
         let now = self.site.now();
         if self.rules.control.deny_bad_clocks && now.abs_diff(time) > DRIFT {
             let text = format!("BAD: Clocks are too far unsynchronized {now}/{time}");
@@ -88,10 +93,7 @@ impl Session {
             out.frame(false, format!("BAD: Filename suspiciously long [{path}]").as_bytes());
             return Ok(());
         }
-        let Some(FileInfo { stat, target }) = self.site.look(&path) else {
-            out.frame(false, format!("BAD: unable to stat file {path}").as_bytes());
-            return Ok(());
-        };
+        let FileInfo { stat, target } = seen;
         // What a GET would be refused is not announced as a file of some size either way: the
         // stream of contents has no room for a refusal.
         out.frame(false, stat.line().as_bytes());
@@ -101,7 +103,7 @@ impl Session {
     }
 
     pub(super) fn list(&self, path: &[u8], out: &mut dyn Output) -> Result<(), Denied> {
-        let path = self.allowed("OPENDIR", path, Wanted::Directory)?;
+        let path = self.allowed("OPENDIR", path, Wanted::Directory)?.path;
         let Some(names) = self.site.list(&path) else {
             let text = format!("BAD: cfengine, couldn't open dir {path}");
             self.answer_secure(false, text.as_bytes(), out);
@@ -119,7 +121,7 @@ impl Session {
         digest: &[u8],
         out: &mut dyn Output,
     ) -> Result<(), Denied> {
-        let path = self.allowed("MD5", path, Wanted::File)?;
+        let path = self.allowed("MD5", path, Wanted::File)?.path;
         let found = self.site.open(&path).filter(|opened| opened.stat.kind == FileKind::File);
         let ours = found.and_then(|mut opened| {
             let hex = fx_crypto::digest::Algorithm::Md5.hex_of(&mut opened.content).ok()?;
@@ -133,7 +135,7 @@ impl Session {
 
     /// Opens a file that the peer may read.
     fn opened(&self, path: &[u8]) -> Result<Opened, Denied> {
-        let path = self.allowed("GET", path, Wanted::File)?;
+        let path = self.allowed("GET", path, Wanted::File)?.path;
         let opened = self.site.open(&path).filter(|opened| opened.stat.kind == FileKind::File);
         let Some(opened) = opened else { return Err(Denied::Refused) };
         if !self.may_read(&opened, &self.peer) {

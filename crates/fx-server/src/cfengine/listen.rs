@@ -308,7 +308,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
     mut session: Session,
 ) {
     let mut frames = Frames::default();
-    let mut buffer = vec![0; 4096];
+    let mut buffer = vec![0; RECORD];
     loop {
         let (waiting, broken) = complete(&mut frames);
         if waiting.is_empty() {

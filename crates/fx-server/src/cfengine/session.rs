@@ -64,6 +64,13 @@ impl Session {
         self.site.log(importance, &self.peer.address, text);
     }
 
+    /// Logs what would cost too much to word for nobody.
+    pub(super) fn log_verbose(&self, text: impl FnOnce() -> String) {
+        if self.site.logs(Importance::Verbose) {
+            self.log(Importance::Verbose, &text());
+        }
+    }
+
     /// An answer that is encrypted where the request was.
     pub(super) fn answer_secure(&self, more: bool, payload: &[u8], out: &mut dyn Output) {
         match self.cipher_key.filter(|_| self.encrypted) {

@@ -57,8 +57,8 @@ pub trait Site: Send + Sync {
     /// A path with its links resolved; a link that leads nowhere stays. Nothing where there is
     /// nothing.
     fn resolve(&self, path: &str) -> Option<String>;
-    /// What a path stands for; a final link itself.
-    fn look(&self, path: &str) -> Option<FileInfo>;
+    /// The same with what it stands for.
+    fn find(&self, path: &str) -> Option<(String, FileInfo)>;
     /// Names in a directory, with `.` and `..`.
     fn list(&self, path: &str) -> Option<Vec<Vec<u8>>>;
     fn open(&self, path: &str) -> Option<Opened>;
@@ -69,4 +69,6 @@ pub trait Site: Send + Sync {
     /// Runs a command, each line of its output as it comes; its exit status.
     fn run(&self, words: &[String], line: &mut dyn FnMut(&[u8])) -> Result<i32, String>;
     fn log(&self, importance: Importance, address: &str, text: &str);
+    /// Whether such messages are shown to anybody.
+    fn logs(&self, importance: Importance) -> bool;
 }

@@ -93,23 +93,33 @@ impl App {
         let mut values = values.clone();
         values.insert("trusted".into(), trusted(node.as_str(), extensions));
         let (environment, server) = (environment.as_str(), &self.parts.name);
-        let payload = facts_payload(node.as_str(), environment, &values, now, server);
+        let payload = facts_payload(node.as_str(), environment, values, now, server);
         let record = facts_record(&payload, now);
         let record = record.map_err(|text| Reply::issue(Issue::Failed, &text))?;
         self.parts.fleet.save_facts(&record).map_err(|error| self.store_failed(&error))
     }
 
     fn keep_catalog(&self, made: &CatalogMade, transaction: Option<&str>) -> Result<(), Reply> {
+        let failed = |text: String| Reply::issue(Issue::Failed, &text);
+        let in_store = |error: fx_fleet::Error| self.store_failed(&error);
         let now = (self.parts.clock)();
         let circumstances = Circumstances {
             transaction_uuid: transaction,
             produced: now,
             producer: &self.parts.name,
         };
+        // Most catalogs are those of the last time: of them only the head is new.
+        let same = self.catalogs.find(made).map_err(failed)?;
+        if let Some(head) = same.known_head(made, &circumstances)
+            && self.parts.fleet.renew_catalog(&head).map_err(in_store)?
+        {
+            return Ok(());
+        }
         let payload = catalog_payload(made, &circumstances);
-        let record = payload.and_then(|payload| catalog_record(&payload, now));
-        let record = record.map_err(|text| Reply::issue(Issue::Failed, &text))?;
-        self.parts.fleet.save_catalog(&record).map_err(|error| self.store_failed(&error))
+        let record = payload.and_then(|payload| catalog_record(&payload, now)).map_err(failed)?;
+        self.parts.fleet.save_catalog(&record).map_err(in_store)?;
+        self.catalogs.keep(same, &record.hash);
+        Ok(())
     }
 
     /// A catalog for tools: of any node, with the facts they give, kept only where they say so.

@@ -12,7 +12,7 @@ impl App {
     pub(crate) fn file_metadata(&self, parts: &[String], request: &Request) -> Answer {
         let environment = self.known_environment(request)?;
         let format = request.format(&[Format::Json, Format::Pson])?;
-        let wish = wish(parts, request, "file_metadata")?;
+        let wish = self.wish(parts, request, "file_metadata")?;
         let found = self.parts.code.metadata(&environment, &wish);
         let found = found.map_err(|why| refusal(why, environment.as_str()))?;
         Ok(Reply::data(format, found.to_json().to_string().into_bytes()))
@@ -21,7 +21,7 @@ impl App {
     pub(crate) fn file_metadatas(&self, parts: &[String], request: &Request) -> Answer {
         let environment = self.known_environment(request)?;
         let format = request.format(&[Format::Json, Format::Pson])?;
-        let wish = wish(parts, request, "file_metadatas")?;
+        let wish = self.wish(parts, request, "file_metadatas")?;
         let query = &request.head.query;
         let tree = Tree {
             recurses: query.get("recurse") == Some("true"),
@@ -36,11 +36,11 @@ impl App {
 
     pub(crate) fn file_content(&self, parts: &[String], request: &Request) -> Answer {
         let environment = self.known_environment(request)?;
-        let format = request.format(&[Format::Binary])?;
-        let wish = wish(parts, request, "file_content")?;
-        let content = self.parts.code.content(&environment, &wish.mount, &wish.path);
+        request.format(&[Format::Binary])?;
+        let wish = self.wish(parts, request, "file_content")?;
+        let content = self.parts.code.content(&environment, &wish);
         let content = content.map_err(|why| refusal(why, environment.as_str()))?;
-        Ok(Reply::data(format, content))
+        Ok(Reply::file(content))
     }
 
     pub(crate) fn static_content(&self, parts: &[String], request: &Request) -> Answer {
@@ -61,7 +61,7 @@ impl App {
         }
         let content = self.parts.code.static_content(&environment, code_id, parts);
         let content = content.map_err(|why| refusal(why, environment.as_str()))?;
-        Ok(Reply::data(Format::Binary, content))
+        Ok(Reply::file(content))
     }
 
     /// The environment of a request, where there is one of that name.
@@ -73,30 +73,29 @@ impl App {
         let text = format!("Could not find environment '{environment}'");
         Err(Reply::issue(Issue::NoEnvironment, &text))
     }
-}
 
-/// Folders that modules have files in, by the names that clients use.
-const MOUNTS: &[&str] = &["modules", "plugins", "pluginfacts", "locales", "tasks", "scripts"];
-
-fn wish(parts: &[String], request: &Request, what: &str) -> Result<FileWish, Reply> {
-    let (mount, path) = match parts {
-        [mount, path @ ..] if !mount.is_empty() => (mount, path),
-        _ => return Err(Reply::issue(Issue::BadRequest, "the path names no mount")),
-    };
-    if !MOUNTS.contains(&mount.as_str()) {
-        let text = format!("Not authorized to call find on /{what}/{} with {{}}", parts.join("/"));
-        return Err(Reply::issue(Issue::Failed, &text));
+    fn wish(&self, parts: &[String], request: &Request, what: &str) -> Result<FileWish, Reply> {
+        let (mount, path) = match parts {
+            [mount, path @ ..] if !mount.is_empty() => (mount, path),
+            _ => return Err(Reply::issue(Issue::BadRequest, "the path names no mount")),
+        };
+        if !self.parts.code.has_mount(mount) {
+            let text =
+                format!("Not authorized to call find on /{what}/{} with {{}}", parts.join("/"));
+            return Err(Reply::issue(Issue::Failed, &text));
+        }
+        let query = &request.head.query;
+        Ok(FileWish {
+            mount: mount.clone(),
+            client: request.head.caller.identity().map_or_else(String::new, |one| one.name.clone()),
+            // A slash at the end means nothing more.
+            path: path.iter().filter(|part| !part.is_empty()).cloned().collect(),
+            checksum: query.get("checksum_type").unwrap_or("sha256").to_owned(),
+            follows_links: query.get("links") == Some("follow"),
+            with_permissions: matches!(
+                query.get("source_permissions"),
+                Some("use" | "use_when_creating")
+            ),
+        })
     }
-    let query = &request.head.query;
-    Ok(FileWish {
-        mount: mount.clone(),
-        // A slash at the end means nothing more.
-        path: path.iter().filter(|part| !part.is_empty()).cloned().collect(),
-        checksum: query.get("checksum_type").unwrap_or("sha256").to_owned(),
-        follows_links: query.get("links") == Some("follow"),
-        with_permissions: matches!(
-            query.get("source_permissions"),
-            Some("use" | "use_when_creating")
-        ),
-    })
 }

@@ -60,7 +60,7 @@ pub(crate) fn catalog_payload(
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    Ok(json!({
+    let mut payload = json!({
         "certname": catalog["name"],
         "version": version,
         "environment": made.environment,
@@ -70,9 +70,11 @@ pub(crate) fn catalog_payload(
         "job_id": null,
         "producer_timestamp": shown_time(i64::try_from(circumstances.produced).unwrap_or(i64::MAX)),
         "producer": circumstances.producer,
-        "resources": resources,
-        "edges": edges,
-    }))
+    });
+    // Moved: these are most of it.
+    payload["resources"] = resources.into();
+    payload["edges"] = edges.into();
+    Ok(payload)
 }
 
 /// Without secrets, and with values of JSON only.
@@ -96,7 +98,10 @@ fn clean(resource: &mut Value) {
     }
     fields.insert("parameters".into(), parameters.into());
     if let Some(Value::Array(tags)) = fields.get_mut("tags") {
-        tags.sort_by_key(ToString::to_string);
+        tags.sort_by(|one, other| match (one, other) {
+            (Value::String(one), Value::String(other)) => one.cmp(other),
+            _ => one.to_string().cmp(&other.to_string()),
+        });
     }
 }
 

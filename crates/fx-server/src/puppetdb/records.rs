@@ -1,5 +1,7 @@
 //! From the payload of a command to what is kept.
 
+use std::fmt::Write;
+
 use fx_crypto::digest::Algorithm;
 use fx_fleet::{
     CatalogRecord, EdgeRecord, EventRecord, FactsRecord, ReportRecord, ResourceRecord, parse_time,
@@ -36,39 +38,73 @@ fn list<'a>(payload: &'a Value, name: &str) -> Made<&'a Vec<Value>> {
 }
 
 /// The same value has the same text, whatever the order of its keys.
-fn canonical(value: &Value) -> String {
+fn canonical(value: &Value, into: &mut String) {
     match value {
         Value::Object(fields) => {
             let mut names: Vec<&String> = fields.keys().collect();
             names.sort_unstable();
-            let fields =
-                names.iter().map(|name| format!("{}:{}", json!(name), canonical(&fields[*name])));
-            format!("{{{}}}", fields.collect::<Vec<_>>().join(","))
+            into.push('{');
+            for (at, name) in names.into_iter().enumerate() {
+                if at > 0 {
+                    into.push(',');
+                }
+                // A name is written as a text of JSON is.
+                let _ = write!(into, "{}:", Quoted(name));
+                canonical(&fields[name], into);
+            }
+            into.push('}');
         }
-        Value::Array(items) => {
-            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
+        Value::Array(items) => canonical_list(items, into),
+        // Writing into memory does not fail.
+        other => drop(write!(into, "{other}")),
+    }
+}
+
+fn canonical_list<'a>(items: impl IntoIterator<Item = &'a Value>, into: &mut String) {
+    into.push('[');
+    for (at, item) in items.into_iter().enumerate() {
+        if at > 0 {
+            into.push(',');
         }
-        other => other.to_string(),
+        canonical(item, into);
+    }
+    into.push(']');
+}
+
+struct Quoted<'a>(&'a str);
+
+impl std::fmt::Display for Quoted<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(&serde_json::to_string(self.0).map_err(|_| std::fmt::Error)?)
     }
 }
 
 fn hash(value: &Value) -> String {
-    Algorithm::Sha1.hex(canonical(value).as_bytes())
+    let mut text = String::new();
+    canonical(value, &mut text);
+    Algorithm::Sha1.hex(text.as_bytes())
+}
+
+/// The hash of a list, without the list.
+fn hash_of<'a>(items: impl IntoIterator<Item = &'a Value>) -> String {
+    let mut text = String::new();
+    canonical_list(items, &mut text);
+    Algorithm::Sha1.hex(text.as_bytes())
 }
 
 pub(crate) fn facts_record(payload: &Value, received: u64) -> Made<FactsRecord> {
     let Some(Value::Object(values)) = payload.get("values") else {
         return Err("'values' is missing or no hash".into());
     };
-    let body = Value::Object(values.clone());
+    let body = serde_json::to_string(values).map_err(|error| error.to_string())?;
     Ok(FactsRecord {
         node: text(payload, "certname")?,
         environment: text(payload, "environment")?,
         produced: time(payload, "producer_timestamp")?,
         received,
         producer: text_opt(payload, "producer"),
-        hash: hash(&body),
-        body: body.to_string().into_bytes(),
+        hash: hash(payload.get("values").unwrap_or(&Value::Null)),
+        body: body.into_bytes(),
     })
 }
 
@@ -86,25 +122,32 @@ pub(crate) fn catalog_record(payload: &Value, received: u64) -> Made<CatalogReco
         produced: time(payload, "producer_timestamp")?,
         received,
         producer: text_opt(payload, "producer"),
-        hash: hash(&json!([resources, edges])),
+        hash: {
+            let mut text = String::from("[");
+            canonical_list(resources, &mut text);
+            text.push(',');
+            canonical_list(edges, &mut text);
+            text.push(']');
+            Algorithm::Sha1.hex(text.as_bytes())
+        },
         resources: resources.iter().map(resource).collect::<Made<_>>()?,
         edges: edges.iter().map(edge).collect::<Made<_>>()?,
     })
 }
 
 fn resource(one: &Value) -> Made<ResourceRecord> {
-    let parameters = one.get("parameters").cloned().unwrap_or_else(|| json!({}));
-    let identity =
-        json!([one["type"], one["title"], one["exported"], one["file"], one["line"], parameters]);
+    let nothing = json!({});
+    let parameters = one.get("parameters").unwrap_or(&nothing);
+    let identity = ["type", "title", "exported", "file", "line"].map(|name| &one[name]);
     Ok(ResourceRecord {
         kind: text(one, "type")?,
         title: text(one, "title")?,
         is_exported: one["exported"] == true,
         file: text_opt(one, "file"),
         line: one["line"].as_u64(),
-        tags: one.get("tags").cloned().unwrap_or_else(|| json!([])).to_string(),
+        tags: one.get("tags").map_or_else(|| "[]".to_owned(), Value::to_string),
         parameters: parameters.to_string(),
-        hash: hash(&identity),
+        hash: hash_of(identity.into_iter().chain([parameters])),
     })
 }
 
@@ -197,15 +240,16 @@ fn add_events(one: &Value, into: &mut Vec<EventRecord>) -> Made<()> {
 pub(crate) fn facts_payload(
     node: &str,
     environment: &str,
-    values: &Map<String, Value>,
+    values: Map<String, Value>,
     produced: u64,
     producer: &str,
 ) -> Value {
-    json!({
+    let mut payload = json!({
         "certname": node,
         "environment": environment,
         "producer_timestamp": fx_fleet::shown_time(i64::try_from(produced).unwrap_or(i64::MAX)),
         "producer": producer,
-        "values": values,
-    })
+    });
+    payload["values"] = Value::Object(values);
+    payload
 }

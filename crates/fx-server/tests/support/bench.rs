@@ -8,8 +8,8 @@ use std::sync::Arc;
 use fx_crypto::Random;
 use fx_fleet::{AuthorityRecord, Fleet, ListRecord};
 use fx_server::{
-    App, Autosign, Caller, CatalogMade, CatalogWish, Code, EnvironmentInfo, FileWish, Head,
-    Identity, NodeInfo, Parts, Refusal, Reply, Request, RevokedSerials, Rule, Rules, Signing,
+    App, Autosign, Caller, CatalogMade, CatalogWish, Code, Content, EnvironmentInfo, FileWish,
+    Head, Identity, NodeInfo, Parts, Refusal, Reply, Request, RevokedSerials, Rule, Rules, Signing,
     SigningOptions, Tree,
 };
 use fx_wire::puppet::{CertName, Checksum, Environment, FileKind, Metadata, Pairs, Segments};
@@ -108,9 +108,15 @@ impl Code for Table {
         Ok(vec![self.metadata(environment, wish)?])
     }
 
-    fn content(&self, _: &Environment, _: &str, path: &[String]) -> Result<Vec<u8>, Refusal> {
-        match path {
-            [module, file] if module == "m" && file == "there" => Ok(b"content".to_vec()),
+    fn has_mount(&self, name: &str) -> bool {
+        matches!(name, "modules" | "plugins" | "pluginfacts" | "locales" | "tasks" | "scripts")
+    }
+
+    fn content(&self, _: &Environment, wish: &FileWish) -> Result<Content, Refusal> {
+        match wish.path.as_slice() {
+            [module, file] if module == "m" && file == "there" => {
+                Ok(Content::bytes(b"content".to_vec()))
+            }
             _ => Err(Refusal::NotFound("no such file".into())),
         }
     }
@@ -120,9 +126,9 @@ impl Code for Table {
         _: &Environment,
         _: &str,
         path: &[String],
-    ) -> Result<Vec<u8>, Refusal> {
+    ) -> Result<Content, Refusal> {
         match path {
-            [_, _, _, file] if file == "c" => Ok(b"static".to_vec()),
+            [_, _, _, file] if file == "c" => Ok(Content::bytes(b"static".to_vec())),
             _ => Err(Refusal::NotFound("no such file".into())),
         }
     }

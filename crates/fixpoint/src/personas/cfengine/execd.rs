@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fx_cfengine::config::{Paths, configure};
+use fx_cfengine::eval::value::Value;
 use fx_cfengine::eval::vars::Found;
 use fx_cfengine::text::canonify;
 use fx_cfengine::{Component, Request};
@@ -13,9 +14,10 @@ use fx_host::{Clock, Commands, Edits, Files, OsHost, Spec, WriteOptions};
 
 use crate::persona::Invocation;
 
+use super::daemon::{self, PidFile};
 use super::evaluate::{request, with_policy};
 use super::mail::{Filter, Mail, send};
-use super::serverd::write_pid;
+use super::runagent_socket::{Asked, Socket};
 use super::tools::{self, Call, Log};
 
 const PULSE: Duration = Duration::from_mins(1);
@@ -41,6 +43,8 @@ struct Settings {
     addresses: String,
     hub: String,
     key: String,
+    /// Runs that are asked for on the socket.
+    asked: Asked,
 }
 
 pub(crate) fn execd(invocation: &Invocation) -> u8 {
@@ -49,16 +53,8 @@ pub(crate) fn execd(invocation: &Invocation) -> u8 {
         Err(code) => return code,
     };
     let once = call.has("once");
-    let foreground = once || call.has("no-fork") || call.log.0 >= Level::Verbose;
-    if !foreground {
-        match fx_host::into_background(&mut std::io::stdout()) {
-            Ok(None) => {}
-            Ok(Some(code)) => return code,
-            Err(error) => {
-                call.log.error(&format!("Could not go into the background: {error}"));
-                return 1;
-            }
-        }
+    if !once && let Err(code) = daemon::into_background(&call) {
+        return code;
     }
     let host = OsHost::new();
     let request = request(&call, Component::Executor);
@@ -75,16 +71,31 @@ pub(crate) fn execd(invocation: &Invocation) -> u8 {
     let stop = fx_host::stop_on_signals();
     let hangup = fx_host::reload_on_hangup();
     let Some(mut settings) = read(&request) else { return 1 };
-    let pid_file = format!("{}/cf-execd.pid", paths.pids);
+    let pid_file = PidFile::of(&paths.pids, "cf-execd");
     end_older(&host, &pid_file);
-    write_pid(&host, &pid_file);
-    if let Err(error) = fx_host::detach() {
-        call.log.error(&error.to_string());
+    let socket = match call.value("with-runagent-socket") {
+        Some("no") => None,
+        _ => {
+            let asked = settings.asked.clone();
+            let opened = Socket::open(&host, &paths.state, &paths.bin, asked, call.log);
+            opened.map_err(|why| call.log.error(&why)).ok()
+        }
+    };
+    pid_file.begin(&host, call.log);
+    let on = Signals { stop: &stop, hangup: &hangup };
+    pulses(&host, &request, &paths, &mut settings, &call, &on, socket.as_ref());
+    if let Some(socket) = socket {
+        socket.close(&host);
     }
-    pulses(&host, &request, &paths, &mut settings, &call, &stop, &hangup);
-    let _gone = host.remove_file(Path::new(&pid_file));
+    pid_file.end(&host);
     // A run that is under way goes on without us.
     fx_host::leave(0)
+}
+
+/// What was asked for by signals.
+struct Signals<'a> {
+    stop: &'a AtomicBool,
+    hangup: &'a AtomicBool,
 }
 
 fn pulses(
@@ -93,8 +104,8 @@ fn pulses(
     paths: &Paths,
     settings: &mut Settings,
     call: &Call,
-    stop: &AtomicBool,
-    hangup: &AtomicBool,
+    &Signals { stop, hangup }: &Signals<'_>,
+    socket: Option<&Socket>,
 ) {
     while !stop.load(Ordering::Relaxed) {
         let began = Instant::now();
@@ -111,6 +122,9 @@ fn pulses(
         }
         // Policy that cannot be read leaves in force what was there.
         if let Some(new) = read(request) {
+            if let Some(socket) = socket {
+                socket.renew(new.asked.clone());
+            }
             *settings = new;
         }
     }
@@ -128,9 +142,8 @@ fn wait(time: Duration, stop: &AtomicBool, hangup: &AtomicBool) {
 }
 
 // One that runs already makes way.
-fn end_older(host: &OsHost, pid_file: &str) {
-    let bytes = host.read(Path::new(pid_file)).unwrap_or_default();
-    let Ok(pid) = String::from_utf8_lossy(&bytes).trim().parse::<i32>() else { return };
+fn end_older(host: &OsHost, pid_file: &PidFile) {
+    let Some(pid) = pid_file.read(host) else { return };
     let line = host.read(Path::new(&format!("/proc/{pid}/cmdline"))).unwrap_or_default();
     let is_ours = String::from_utf8_lossy(&line).contains("cf-execd");
     if is_ours && pid.unsigned_abs() != std::process::id() {
@@ -154,7 +167,15 @@ fn read(request: &Request) -> Option<Settings> {
         }
         let number = |name: &str| ctx.control.number(BODY, name);
         let minutes = number("splaytime").unwrap_or(0).clamp(0, 1440) as f64;
-        let (host, address) = (variable("fqhost"), variable("ipv4"));
+        let named = |name: &str, otherwise: &str| match variable(name) {
+            text if text.is_empty() => otherwise.to_owned(),
+            text => text,
+        };
+        let addresses = match ctx.vars.get("sys", "ip_addresses").map(Found::value) {
+            Some(Value::List(all)) => all.join(" "),
+            _ => String::new(),
+        };
+        let (host, address) = (variable("fqhost"), named("ipv4", "127.0.0.1"));
         let fraction = fraction(&format!("{host}+{address}"));
         let expire = number("agent_expireafter").unwrap_or(EXPIRE_MINUTES).max(1) as u64;
         Settings {
@@ -171,8 +192,13 @@ fn read(request: &Request) -> Option<Settings> {
                 include: list("mailfilter_include"),
                 exclude: list("mailfilter_exclude"),
             },
-            addresses: address.clone(),
-            hub: variable("policy_hub"),
+            addresses,
+            asked: Asked {
+                command: ctx.control.text("server", "cfruncommand").map(ToString::to_string),
+                own: vec![host.clone(), address.clone(), variable("uqhost")],
+                users: list("runagent_socket_allow_users"),
+            },
+            hub: named("policy_hub", "(none)"),
             key: variable("key_digest"),
             host,
             address,

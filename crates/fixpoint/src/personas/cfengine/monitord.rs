@@ -7,36 +7,41 @@ use std::time::{Duration, Instant};
 
 use fx_cfengine::Component;
 use fx_cfengine::config::{Paths, configure};
-use fx_engine::Level;
-use fx_formats::lmdb;
-use fx_host::{Clock, Edits, Env, Files, HostError, OsHost, WriteOptions, limits};
+use fx_cfengine::eval::Context;
+use fx_host::{Clock, Edits, Env, HostError, OsHost, WriteOptions};
 
 use crate::persona::Invocation;
 
+use super::daemon::{self, PidFile};
 use super::evaluate::{request, with_policy};
 use super::monitor::averages::{self, Point};
-use super::monitor::measure::{History, Measured, Measurement};
+use super::monitor::kept::{Database, Kept};
+use super::monitor::measure::{History, Invalid, Measured, Measurement};
 use super::monitor::ports::Ports;
 use super::monitor::sample::Sampler;
 use super::monitor::slots::{COUNT, Slots};
-use super::serverd::write_pid;
+use super::monitor::streams::{MOST_LINES, Streams};
 use super::tools::{self, Log};
 
+const NO_HANDLE: &str = "The promised measurement has no handle to register it by.";
+const NO_GROUP: &str =
+    "The extraction_regex must contain a single backreference for the extraction";
 /// Between two samples.
 const PAUSE: Duration = Duration::from_secs(150);
-const MAP_SIZE: u64 = 100 << 20;
 const WEEK: f64 = 604_800.0;
 const INTERVAL: f64 = 300.0;
+/// How long other runs know of what was odd.
+const ODD_MINUTES: i64 = 10;
 const AGE: &[u8] = b"DATABASE_AGE\0";
 
 /// A monitor at work.
 struct Monitor {
     slots: Slots,
     sampler: Sampler,
+    streams: Streams,
     local: Vec<Point>,
     samples: f64,
     rate: f64,
-    measurements: Vec<Measurement>,
 }
 
 pub(crate) fn monitord(invocation: &Invocation) -> u8 {
@@ -44,16 +49,8 @@ pub(crate) fn monitord(invocation: &Invocation) -> u8 {
         Ok(call) => call,
         Err(code) => return code,
     };
-    let foreground = call.has("no-fork") || call.log.0 >= Level::Verbose;
-    if !foreground {
-        match fx_host::into_background(&mut std::io::stdout()) {
-            Ok(None) => {}
-            Ok(Some(code)) => return code,
-            Err(error) => {
-                call.log.error(&format!("Could not go into the background: {error}"));
-                return 1;
-            }
-        }
+    if let Err(code) = daemon::into_background(&call) {
+        return code;
     }
     let stop = fx_host::stop_on_signals();
     // HUP is nothing to this daemon: its policy is never read anew.
@@ -61,40 +58,45 @@ pub(crate) fn monitord(invocation: &Invocation) -> u8 {
     let host = OsHost::new();
     let request = request(&call, Component::Monitor);
     let paths = configure(&host, &request).paths;
-    let read = with_policy(&request, |ctx| {
-        let promised = ctx.evaluate_monitor();
-        let mut measurements = Vec::new();
-        for promise in &promised {
-            match Measurement::read(promise) {
-                Ok(measurement) => measurements.push(measurement),
-                Err(why) => ctx.error(why),
+    let ended = with_policy(&request, |ctx| {
+        let rate = ctx.control.text("monitor", "forgetrate").and_then(|text| text.parse().ok());
+        let mut monitor = Monitor {
+            slots: Slots::new(),
+            sampler: Sampler::default(),
+            streams: Streams::default(),
+            local: vec![Point::default(); COUNT],
+            samples: 0.0,
+            rate: averages::sane_rate(rate),
+        };
+        let pid_file = PidFile::of(&paths.pids, "cf-monitord");
+        pid_file.begin(&host, call.log);
+        while !stop.load(Ordering::Relaxed) {
+            let promised = promised(ctx);
+            match monitor.sample(&host, &paths, &promised, call.log) {
+                Ok(odd) => ctx.persist_for_others(&odd, ODD_MINUTES),
+                Err(error) => call.log.error(&error.to_string()),
+            }
+            wait(&stop);
+        }
+        pid_file.end(&host);
+    });
+    fx_host::leave(u8::from(ended.is_err()))
+}
+
+/// What policy promises to measure at this moment.
+fn promised(ctx: &mut Context<'_>) -> Vec<Measurement> {
+    let mut measurements = Vec::new();
+    for promise in ctx.evaluate_monitor() {
+        match Measurement::read(&promise) {
+            Ok(measurement) => measurements.push(measurement),
+            Err(Invalid::NoHandle) => ctx.error(NO_HANDLE),
+            Err(Invalid::NoGroup) => {
+                ctx.error(NO_GROUP);
+                ctx.error("Measurement promise is not valid");
             }
         }
-        let rate = ctx.control.text("monitor", "forgetrate").and_then(|text| text.parse().ok());
-        (measurements, averages::sane_rate(rate))
-    });
-    let Ok((measurements, rate)) = read else { return 1 };
-    let mut monitor = Monitor {
-        slots: Slots::new(),
-        sampler: Sampler::default(),
-        local: vec![Point::default(); COUNT],
-        samples: 0.0,
-        rate,
-        measurements,
-    };
-    let pid_file = format!("{}/cf-monitord.pid", paths.pids);
-    write_pid(&host, &pid_file);
-    if let Err(error) = fx_host::detach() {
-        call.log.error(&error.to_string());
     }
-    while !stop.load(Ordering::Relaxed) {
-        if let Err(error) = monitor.sample(&host, &paths, call.log) {
-            call.log.error(&error.to_string());
-        }
-        wait(&stop);
-    }
-    let _gone = host.remove_file(Path::new(&pid_file));
-    fx_host::leave(0)
+    measurements
 }
 
 fn wait(stop: &AtomicBool) {
@@ -114,21 +116,46 @@ fn moment(now: i64) -> Vec<u8> {
 }
 
 impl Monitor {
-    fn sample(&mut self, host: &OsHost, paths: &Paths, log: Log) -> Result<(), HostError> {
+    /// Takes a sample and leaves it for the other tools. What it says that is odd.
+    fn sample(
+        &mut self,
+        host: &OsHost,
+        paths: &Paths,
+        promised: &[Measurement],
+        log: Log,
+    ) -> Result<Vec<String>, HostError> {
         let mut values = vec![0.0; COUNT];
         let looked = self.sampler.look(host, &mut self.slots);
         let ports = Ports::read(host);
         for (slot, value) in looked.iter().chain(&ports.counts) {
             values[*slot] = *value;
         }
+        let mut kept = Kept::read(host, &paths.state);
         let mut lines = Vec::new();
-        self.measure(host, paths, &mut values, &mut lines, log)?;
+        for measurement in promised {
+            let measured = self.measure(host, measurement, &mut kept);
+            match measured {
+                Ok(measured) => {
+                    self.publish(host, paths, measurement, measured, &mut kept, &mut values)?
+                        .into_iter()
+                        .for_each(|line| lines.push(line));
+                }
+                Err(reasons) => {
+                    for reason in reasons {
+                        log.error(&reason);
+                    }
+                }
+            }
+        }
+        kept.write(host)?;
         let week = self.remember(host, paths, &values)?;
-        let mut all = Vec::new();
+        let (mut all, mut odd) = (Vec::new(), Vec::new());
         for slot in 0..COUNT {
             let name = self.slots.name(slot).to_owned();
             let (value, week, local) = (values[slot], &week[slot], &self.local[slot]);
-            all.extend(averages::classes(&name, value, week, local));
+            let classes = averages::classes(&name, value, week, local);
+            odd.extend(classes.iter().filter(|class| averages::is_odd(class)).cloned());
+            all.extend(classes);
             let deviation = averages::deviation(week, local);
             all.push(format!("value_{name}={value:.2}"));
             all.push(format!("av_{name}={:.2}", week.expect));
@@ -142,56 +169,74 @@ impl Monitor {
         host.write(&state.join("env_data"), text.as_bytes(), &options)?;
         host.write(&state.join("ts_key"), self.slots.text().as_bytes(), &options)?;
         self.samples += 1.0;
-        host.commit()
+        host.commit()?;
+        Ok(odd)
     }
 
-    // What policy promises to measure.
+    // Reads the stream of a measurement and judges its lines.
     fn measure(
         &mut self,
         host: &OsHost,
+        measurement: &Measurement,
+        kept: &mut Kept,
+    ) -> Result<Measured, Vec<String>> {
+        let (handle, source) = (&measurement.handle, &measurement.source);
+        let mut offset = kept.offset(handle, &source.promiser);
+        // A stream that is not there has no lines, and a number that is not there is zero.
+        let text = self.streams.text(host, measurement, &mut offset);
+        let text =
+            if source.is_pipe { text.map_err(|why| vec![why])? } else { text.unwrap_or_default() };
+        if source.grows {
+            kept.set_offset(handle, &source.promiser, offset);
+        }
+        measurement.judge(text.lines().take(MOST_LINES))
+    }
+
+    // Puts a value where others find it: its slot, a file, or lines for the other tools.
+    fn publish(
+        &mut self,
+        host: &OsHost,
         paths: &Paths,
+        measurement: &Measurement,
+        measured: Measured,
+        kept: &mut Kept,
         values: &mut [f64],
-        lines: &mut Vec<String>,
-        log: Log,
-    ) -> Result<(), HostError> {
-        for measurement in &self.measurements {
-            let handle = &measurement.handle;
-            let measured = match measurement.take(host) {
-                Ok(measured) => measured,
-                Err(why) => {
-                    log.error(&why);
-                    continue;
+    ) -> Result<Vec<String>, HostError> {
+        let handle = &measurement.handle;
+        let now = host.now().secs;
+        match (measurement.history, measured) {
+            (History::Weekly, Measured::Number(number)) => {
+                if let Some(slot) = self.slots.of(handle, &measurement.about, &measurement.units) {
+                    values[slot] = number;
                 }
-            };
-            let shown = match &measured {
-                Measured::Number(number) if number.fract() == 0.0 => format!("{number:.0}"),
-                Measured::Number(number) => format!("{number:.2}"),
-                Measured::Text(text) => text.clone(),
-                Measured::List(items) => items.join(","),
-            };
-            match (measurement.history, measured) {
-                (History::Weekly, Measured::Number(number)) => {
-                    if let Some(slot) = self.slots.of(handle) {
-                        values[slot] = number;
-                    }
-                }
-                (History::Log, _) => {
-                    let now = host.now().secs;
-                    let time = jiff::Timestamp::from_second(now).unwrap_or_default();
-                    let time = time.to_zoned(jiff::tz::TimeZone::system());
-                    let date = time.strftime("%a %b %e %H:%M:%S %Y");
-                    let file = PathBuf::from(format!("{}/{handle}_measure.log", paths.state));
-                    host.append(&file, format!("{date},{now},{shown}\n").as_bytes(), 0o600)?;
-                }
-                (_, Measured::Number(_)) => lines.push(format!("value_{handle}={shown}")),
-                (_, Measured::Text(_)) => lines.push(format!("{handle}={shown}")),
-                (_, Measured::List(items)) => {
-                    let items: Vec<String> = items.iter().map(|item| format!("'{item}'")).collect();
-                    lines.push(format!("@{handle}={{{}}}", items.join(",")));
-                }
+                Ok(Vec::new())
+            }
+            (History::Log, measured) => {
+                let time = jiff::Timestamp::from_second(now).unwrap_or_default();
+                let time = time.to_zoned(jiff::tz::TimeZone::system());
+                let date = time.strftime("%a %b %e %H:%M:%S %Y");
+                let file = PathBuf::from(format!("{}/{handle}_measure.log", paths.state));
+                let line = format!("{date},{now},{measured}\n");
+                host.append(&file, line.as_bytes(), 0o600)?;
+                Ok(Vec::new())
+            }
+            (_, Measured::Number(number)) => {
+                let point = kept.scalar(handle, number, now);
+                Ok(vec![
+                    format!("value_{handle}={}", Measured::Number(number)),
+                    format!("av_{handle}={:.2}", point.expect),
+                    format!("dev_{handle}={:.2}", point.var.sqrt()),
+                ])
+            }
+            (_, Measured::Text(text)) => {
+                kept.text(handle, &text);
+                Ok(Vec::new())
+            }
+            (_, Measured::List(items)) => {
+                kept.list(handle, &items);
+                Ok(Vec::new())
             }
         }
-        Ok(())
     }
 
     // The averages of this moment of the week, brought up to date.
@@ -202,14 +247,12 @@ impl Monitor {
         values: &[f64],
     ) -> Result<Vec<Point>, HostError> {
         let file = PathBuf::from(format!("{}/cf_observations.lmdb", paths.state));
-        let bytes = host.read_limited(&file, limits::WHOLE).unwrap_or_default();
-        // A file that cannot be read is begun anew.
-        let mut contents = lmdb::read(&bytes).unwrap_or_default();
+        let mut observations = Database::read(host, file);
         let now = host.now().secs;
         let key = moment(now);
-        let age = contents.entries.get(AGE).and_then(|bytes| bytes.as_slice().try_into().ok());
+        let age = observations.get(AGE).and_then(|bytes| bytes.try_into().ok());
         let age = age.map_or(0.0, f64::from_le_bytes);
-        let old = averages::from_bytes(contents.entries.get(&key).map_or(&[], Vec::as_slice));
+        let old = averages::from_bytes(observations.get(&key).unwrap_or_default(), COUNT);
         let ages = (age * INTERVAL / WEEK, self.samples);
         let mut new = Vec::with_capacity(COUNT);
         for (slot, value) in values.iter().enumerate() {
@@ -221,12 +264,9 @@ impl Monitor {
             self.local[slot] = local;
             new.push(week);
         }
-        contents.entries.insert(key, averages::to_bytes(now, &new));
-        contents.entries.insert(AGE.to_vec(), (age + 1.0).to_le_bytes().to_vec());
-        contents.transaction += 1;
-        contents.map_size = contents.map_size.max(MAP_SIZE);
-        let options = WriteOptions { mode: Some(0o600), ..WriteOptions::default() };
-        host.write(&file, &lmdb::write(&contents), &options)?;
+        observations.put(key, averages::to_bytes(now, &new));
+        observations.put(AGE.to_vec(), (age + 1.0).to_le_bytes().to_vec());
+        observations.write(host)?;
         Ok(new)
     }
 }

@@ -1,10 +1,13 @@
 //! cf-runagent: asks servers to run their own agent.
 
 use std::io::{BufRead, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use fx_cfengine::Component;
 use fx_engine::Level;
+use fx_host::Net;
 use fx_remote::cfengine::{Offer, Said};
 use fx_wire::cfengine::HostPort;
 
@@ -19,6 +22,8 @@ const PATIENCE: u64 = 30;
 /// Of one host without an exit status of its own.
 const NO_RUN: u8 = 255;
 const MOST_FAILURES: usize = 100;
+/// Hosts that `-b` without a number connects to at once.
+const AT_ONCE: usize = 50;
 
 pub(crate) fn runagent(invocation: &Invocation) -> u8 {
     let call = match tools::read(invocation) {
@@ -45,7 +50,11 @@ pub(crate) fn runagent(invocation: &Invocation) -> u8 {
             return 1;
         }
     };
-    let codes: Vec<Option<i32>> = hosts.iter().map(|to| one_host(&call, &ourselves, to)).collect();
+    let codes = if call.has("background") && !call.has("interactive") {
+        together(&call, &hosts)
+    } else {
+        hosts.iter().map(|to| one_host(&call, &ourselves, to)).collect()
+    };
     match codes.as_slice() {
         [one] => one.and_then(|code| u8::try_from(code).ok()).unwrap_or(NO_RUN),
         several => {
@@ -53,6 +62,28 @@ pub(crate) fn runagent(invocation: &Invocation) -> u8 {
             failed.min(MOST_FAILURES) as u8
         }
     }
+}
+
+// Several hosts at once: each worker takes the next one until none is left.
+fn together(call: &Call, hosts: &[HostPort]) -> Vec<Option<i32>> {
+    let most = call.value("background").and_then(|text| text.parse().ok()).unwrap_or(AT_ONCE);
+    let next = AtomicUsize::new(0);
+    let codes = Mutex::new(vec![None; hosts.len()]);
+    std::thread::scope(|scope| {
+        for _ in 0..most.clamp(1, hosts.len()) {
+            scope.spawn(|| {
+                let Ok(ourselves) = Ourselves::read("cf-runagent") else { return };
+                loop {
+                    let at = next.fetch_add(1, Ordering::SeqCst);
+                    let Some(to) = hosts.get(at) else { return };
+                    let code = one_host(call, &ourselves, to);
+                    codes.lock().unwrap_or_else(PoisonError::into_inner)[at] = code;
+                }
+            });
+        }
+        call.log.notice("Waiting for child processes to finish");
+    });
+    codes.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 // Policy is read in any case, and must be right.
@@ -72,6 +103,10 @@ fn one_host(call: &Call, ourselves: &Ourselves, to: &HostPort) -> Option<i32> {
     let dots = "...........................................................................";
     for text in [dots.to_owned(), format!("Hailing {} : {port}", to.host), dots.to_owned()] {
         log.line(Level::Info, &text);
+    }
+    if ourselves.host.resolve(&to.host).is_err() {
+        log.error(&format!("HailServer: ERROR, could not resolve '{}'", to.host));
+        return None;
     }
     let seconds = call.value("timeout").and_then(|text| text.parse().ok()).unwrap_or(PATIENCE);
     let interactive = call.has("interactive");

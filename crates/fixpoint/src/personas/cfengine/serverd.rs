@@ -10,12 +10,12 @@ use fx_cfengine::peers::Peers;
 use fx_cfengine::text::canonify;
 use fx_cfengine::{Component, Request};
 use fx_cfengine_server::{Control, Rules, from_policy};
-use fx_engine::Level;
-use fx_host::{Edits, Files, OsHost, WriteOptions, look_served, resolve_served};
+use fx_host::{Files, OsHost, look_served, resolve_served};
 use fx_server::cfengine::{Importance, Limits, Listening, serve_cfengine};
 
 use crate::persona::Invocation;
 
+use super::daemon::{self, PidFile};
 use super::evaluate::{request, with_policy};
 use super::site::{Messages, OsSite, system_log};
 use super::tools;
@@ -25,16 +25,8 @@ pub(crate) fn serverd(invocation: &Invocation) -> u8 {
         Ok(call) => call,
         Err(code) => return code,
     };
-    let foreground = call.has("no-fork") || call.log.0 >= Level::Verbose;
-    if !foreground {
-        match fx_host::into_background(&mut std::io::stdout()) {
-            Ok(None) => {}
-            Ok(Some(code)) => return code,
-            Err(error) => {
-                call.log.error(&format!("Could not go into the background: {error}"));
-                return 1;
-            }
-        }
+    if let Err(code) = daemon::into_background(&call) {
+        return code;
     }
     let stop = fx_host::stop_on_signals();
     let hangup = fx_host::reload_on_hangup();
@@ -57,12 +49,13 @@ pub(crate) fn serverd(invocation: &Invocation) -> u8 {
         }
     };
     call.log.notice("Server is starting...");
-    let pid_file = format!("{}/cf-serverd.pid", paths.pids);
-    write_pid(&host, &pid_file);
-    let messages = if foreground { Messages::Here(call.log) } else { system_log("cf-serverd") };
-    if let Err(error) = fx_host::detach() {
-        call.log.error(&error.to_string());
-    }
+    let messages = if daemon::in_foreground(&call) {
+        Messages::Here(call.log)
+    } else {
+        system_log("cf-serverd")
+    };
+    let pid_file = PidFile::of(&paths.pids, "cf-serverd");
+    pid_file.begin(&host, call.log);
     let site = Arc::new(OsSite::new(rules, key, &paths.workdir, &paths.state, messages));
     let tick = ticking(&site, request, &paths, &hangup);
     let limits = Limits::default();
@@ -70,21 +63,12 @@ pub(crate) fn serverd(invocation: &Invocation) -> u8 {
     let ended = serve_cfengine(listening);
     site.write_contacts(true);
     site.message(Importance::Notice, "Cleaning up and exiting...");
-    // Who is gone leaves no number behind.
-    let _gone = host.remove_file(Path::new(&pid_file));
+    pid_file.end(&host);
     if let Err(error) = ended {
         site.message(Importance::Error, &error.to_string());
         fx_host::leave(1);
     }
     fx_host::leave(0)
-}
-
-/// Writes the number of this process where others look for it.
-pub(super) fn write_pid(host: &OsHost, file: &str) {
-    let options = WriteOptions { mode: Some(0o644), ..WriteOptions::default() };
-    let text = format!("{}\n", std::process::id());
-    let _unwritten = host.write(Path::new(file), text.as_bytes(), &options);
-    let _unsettled = host.settle();
 }
 
 fn listen(control: &Control) -> std::io::Result<TcpListener> {

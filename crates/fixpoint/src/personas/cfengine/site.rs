@@ -11,7 +11,7 @@ use fx_cfengine_server::Rules;
 use fx_engine::Level;
 use fx_host::{
     Accounts, Clock, Commands, Env, Files, Kind, Meta, Net, OsHost, Priority, Spec, SystemLog,
-    SystemLogKind, list_served, look_served, open_served, resolve_served,
+    SystemLogKind, find_served, list_served, open_served, resolve_served,
 };
 use fx_server::cfengine::{FileInfo, Importance, Opened, Site, Trust};
 use fx_wire::cfengine::{Digest, Direction, FileKind, PrivateKey, PublicKey, Stat};
@@ -191,13 +191,14 @@ impl Site for OsSite {
         resolved.into_os_string().into_string().ok()
     }
 
-    fn look(&self, path: &str) -> Option<FileInfo> {
-        let meta = look_served(Path::new(path)).ok()?;
+    fn find(&self, path: &str) -> Option<(String, FileInfo)> {
+        let (resolved, meta) = find_served(Path::new(path)).ok()?;
         let target = meta.is_symlink().then(|| {
-            let target = HOST.with(|host| host.read_link(Path::new(path)));
+            let target = HOST.with(|host| host.read_link(&resolved));
             target.map(|target| target.as_os_str().as_bytes().to_vec()).unwrap_or_default()
         });
-        Some(FileInfo { stat: stat(&meta), target })
+        let resolved = resolved.into_os_string().into_string().ok()?;
+        Some((resolved, FileInfo { stat: stat(&meta), target }))
     }
 
     fn list(&self, path: &str) -> Option<Vec<Vec<u8>>> {
@@ -233,6 +234,13 @@ impl Site for OsSite {
         spec.merge_stderr = true;
         let ended = HOST.with(|host| host.run_streaming(&spec, &mut |said| line(said.bytes)));
         ended.map(|ended| ended.exit.code()).map_err(|error| error.to_string())
+    }
+
+    fn logs(&self, importance: Importance) -> bool {
+        match &self.messages {
+            Messages::Here(log) => log.0 >= level(importance),
+            Messages::System(_) => importance <= Importance::Notice,
+        }
     }
 
     fn log(&self, importance: Importance, address: &str, text: &str) {

@@ -134,6 +134,9 @@ pub(super) fn read(tool: u8, args: &[String]) -> Result<Given, Refused> {
             let value = value_of(flag, &arg, inline, &mut rest)?;
             if !off {
                 given.flags.push((flag.1, value));
+            } else if flag.1 == "fork" {
+                // The only one whose absence is something else than its being switched off.
+                given.flags.push(("no-fork", None));
             }
         } else if arg.len() > 1 && arg.starts_with('-') {
             group(tool, &arg[1..], &mut rest, &mut given)?;

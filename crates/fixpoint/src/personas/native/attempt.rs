@@ -104,7 +104,7 @@ struct Tried<'a> {
 pub(crate) fn run(args: &Args) -> u8 {
     let host = OsHost::cancelled_by(fx_host::stop_on_signals());
     let options = SandboxOptions {
-        net: args.net,
+        net: args.net || args.policy.server,
         processes: args.max_processes,
         memory: args.max_memory.map(|mebibytes| mebibytes << 20),
         ..SandboxOptions::default()

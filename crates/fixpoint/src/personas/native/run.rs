@@ -10,7 +10,7 @@ use fx_report::timeline::{self, Moment, Timeline};
 
 use super::saved::{Recorder, Saved};
 use super::{copy, failed};
-use crate::language::{self, PolicyArgs, Way};
+use crate::language::{self, Component, PolicyArgs, Way};
 use crate::session::{Kind, OutputArgs, Session};
 use crate::stage::Stage;
 use crate::{exit, terminal};
@@ -66,6 +66,7 @@ pub(crate) struct PlanArgs {
 Examples:
   fixpoint explain site.cf
   fixpoint explain --why motd site.cf          one item: why then, or why not
+  fixpoint explain --component server site.cf  what cf-serverd makes of it
   fixpoint explain --format html site.cf > order.html")]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
@@ -76,6 +77,9 @@ pub(crate) struct ExplainArgs {
     /// Form of the output
     #[arg(long, value_enum, default_value_t)]
     format: ExplainFormat,
+    /// Whose bundles are evaluated (CFEngine)
+    #[arg(long, value_enum, default_value_t)]
+    component: Component,
     /// Already inside the copy of the machine
     #[arg(long, hide = true)]
     inside: bool,
@@ -142,7 +146,8 @@ fn within(sandbox: &Sandbox) -> Result<Saved, String> {
 
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
     if !args.inside {
-        match copy::make(SandboxOptions { net: args.net, ..SandboxOptions::default() }) {
+        let net = args.net || args.policy.server;
+        match copy::make(SandboxOptions { net, ..SandboxOptions::default() }) {
             Ok(sandbox) => {
                 let code = inside(&sandbox, "plan");
                 return match &args.out {
@@ -175,7 +180,8 @@ pub(crate) fn plan(args: &PlanArgs) -> u8 {
 
 pub(crate) fn explain(args: &ExplainArgs) -> u8 {
     if !args.inside {
-        match copy::make(SandboxOptions::default()) {
+        let net = args.policy.server;
+        match copy::make(SandboxOptions { net, ..SandboxOptions::default() }) {
             Ok(sandbox) => return inside(&sandbox, "explain"),
             Err(error) => terminal::complain(format_args!(
                 "functions that run commands are not called: {error}"
@@ -183,7 +189,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> u8 {
         }
     }
     let way = match preview(args.inside, true) {
-        Ok(way) => way,
+        Ok(way) => Way { component: args.component, ..way },
         Err(refused) => return refused,
     };
     let mut code = exit::OK;
@@ -217,7 +223,7 @@ fn preview(inside: bool, trace: bool) -> Result<Way, u8> {
     if inside && !Sandbox::is_here() {
         return Err(failed("--inside is for use in a copy of the machine; this is none"));
     }
-    Ok(Way { rehearse: !inside, in_copy: inside, no_functions: !inside, trace, net: false })
+    Ok(Way { rehearse: !inside, in_copy: inside, no_functions: !inside, trace, ..Way::default() })
 }
 
 /// Hands on what a language has to say of its text while an order is explained.

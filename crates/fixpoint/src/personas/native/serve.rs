@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use fx_engine::Cancel;
 use fx_fleet::Fleet;
@@ -10,7 +11,10 @@ use fx_host::{Clock, Edits, Files, OsHost};
 use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptions, Tls};
 
 use crate::personas::puppet::settings::Settings;
-use crate::serve::{AutosignSetting, Chef, ChefWish, Environments, Grounds, Site, ensure};
+use crate::serve::{
+    AutosignSetting, Chef, ChefWish, Compiling, Environments, Grounds, SERVER_VARDIR, Site,
+    SiteCode, ensure, is_store_url,
+};
 use crate::{exit, terminal};
 
 /// Serves catalogs, files and certificates to Puppet's agents, and cookbooks to Chef's clients
@@ -22,16 +26,23 @@ Settings are those of puppet.conf, sections [server] and [main]. Without a certi
 Examples:
   fixpoint serve
   fixpoint serve --set confdir=/etc/puppetlabs/puppet --set codedir=/etc/puppetlabs/code
-  fixpoint serve --store postgresql://fixpoint@db.example.com/fleet")]
+  fixpoint serve --store postgresql://fixpoint@db.example.com/fleet
+  fixpoint serve import --chef-organization acme chef-repo")]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, default_value = "0.0.0.0:8140")]
     listen: String,
     /// File of the store, or the URL of a PostgreSQL database [default: fleet.db in 'vardir']
-    #[arg(long, value_name = "FILE|URL")]
+    #[arg(long, value_name = "FILE|URL", global = true)]
     store: Option<String>,
+    /// Directory of puppetserver's own settings: auth.conf, ca.conf, versioned code [default:
+    /// puppetserver/conf.d in 'confdir' or beside it]
+    #[arg(long, value_name = "DIR")]
+    conf_dir: Option<PathBuf>,
     /// A setting of Puppet, before those of puppet.conf
-    #[arg(long = "set", value_name = "NAME=VALUE")]
+    #[arg(long = "set", value_name = "NAME=VALUE", global = true)]
     settings: Vec<String>,
     /// Address and port for Chef's clients; none are served without it
     #[arg(long, value_name = "ADDRESS")]
@@ -40,21 +51,66 @@ pub(crate) struct Args {
     #[arg(long, requires = "chef")]
     chef_plain: bool,
     /// Organization of Chef that a first start makes
-    #[arg(long, value_name = "NAME", default_value = "default")]
+    #[arg(long, value_name = "NAME", default_value = "default", global = true)]
     chef_organization: String,
-    /// Threads that compile; as many as there are cores by default
+    /// Compilers that work at the same time; as many as there are cores by default
     #[arg(long)]
     workers: Option<usize>,
+    /// Seconds that a catalog may take to compile
+    #[arg(long, value_name = "SECONDS", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    compile_limit: u64,
     /// Report each request on standard error
     #[arg(short, long)]
     verbose: bool,
 }
 
+#[derive(Clone, clap::Subcommand)]
+enum Command {
+    /// Fill the store of Chef's server from a repository, a backup or another server's directory
+    #[command(after_help = "\
+A repository has folders such as cookbooks, roles, environments, data_bags, nodes and policies; it goes
+into the organization of --chef-organization. A backup of a whole server (knife ec backup) has a folder
+'organizations' and brings users, groups and rights as well. What is there by the same name is replaced.
+
+Examples:
+  fixpoint serve import --chef-organization acme chef-repo
+  fixpoint serve import /var/backups/chef")]
+    Import {
+        /// The directory
+        source: PathBuf,
+    },
+}
+
 pub(crate) fn run(args: &Args) -> u8 {
-    match start(args) {
-        Ok(()) => exit::OK,
+    let done = match &args.command {
+        Some(Command::Import { source }) => import(args, source),
+        None => start(args).map(|()| exit::OK),
+    };
+    match done {
+        Ok(code) => code,
         Err(error) => super::failed(error),
     }
+}
+
+/// Fills the store; each kind is counted, and what was not taken is named.
+fn import(args: &Args, source: &Path) -> Result<u8, String> {
+    let host = OsHost::new();
+    let settings = settings(&host, args)?;
+    let fleet = open_store(&host, args.store.as_deref(), &settings)?;
+    let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(|_: &str| {});
+    let dir = Path::new(&settings.get("vardir")).join("chef");
+    let server = crate::serve::over_store(&host, &dir, &fleet, &log, "https")?;
+    if host.stat(&source.join("organizations")).is_err() {
+        crate::serve::first_organization(&host, &dir, &server, &args.chef_organization)?;
+    }
+    let done = crate::serve::import(&server, source, &args.chef_organization)?;
+    for (kind, count) in &done.counts {
+        terminal::print(&format!("{kind}: {count}\n"));
+    }
+    for refused in &done.refused {
+        terminal::complain(format!("not taken: {refused}"));
+    }
+    Ok(if done.refused.is_empty() { exit::OK } else { exit::ERROR })
 }
 
 /// Settings that differ from those of a client where nobody gives them.
@@ -69,7 +125,7 @@ fn settings(host: &OsHost, args: &Args) -> Result<Settings, String> {
     if settings.is_given("vardir") {
         return Ok(settings);
     }
-    Ok(settings.and("vardir", "/var/lib/puppetserver"))
+    Ok(settings.and("vardir", SERVER_VARDIR))
 }
 
 fn start(args: &Args) -> Result<(), String> {
@@ -84,6 +140,7 @@ fn start(args: &Args) -> Result<(), String> {
         }
         name => name,
     };
+    let conf = crate::serve::read_conf(&host, &settings, args.conf_dir.as_deref())?;
     let fleet = open_store(&host, args.store.as_deref(), &settings)?;
     let verbose = args.verbose;
     let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(move |line: &str| {
@@ -110,21 +167,25 @@ fn start(args: &Args) -> Result<(), String> {
     let autosign = AutosignSetting::new(&settings.get("autosign"), Arc::clone(&log));
     let options = SigningOptions {
         lifetime: crate::serve::lifetime(&settings),
-        allow_alt_names: false,
-        allow_authorization_extensions: false,
+        allow_alt_names: conf.authority.allow_alt_names,
+        allow_authorization_extensions: conf.authority.allow_authorization_extensions,
         allow_duplicates: settings.get("allow_duplicate_certs") == "true",
-        renewal_lifetime: None,
+        renewal_lifetime: conf.authority.renewal,
         autosign: Box::new(autosign),
     };
     let server = fx_puppet::Server { name: certname.clone(), ip: address(&host, &certname) };
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    let workers = args.workers.unwrap_or(cores);
+    let compiling = Compiling {
+        workers: args.workers.unwrap_or(cores),
+        limit: Duration::from_secs(args.compile_limit),
+    };
     let reports = settings.get("reports");
     // Its default is that of servers without a store.
     let exports = settings.values().get("storeconfigs").is_none_or(|given| given != "false");
     let environments = Environments::new(settings);
     let exports = exports.then(|| fleet.clone());
-    let site = Site::start(environments, server, exports, workers, &log)
+    let code = SiteCode { versions: conf.versions, mounts: conf.mounts };
+    let site = Site::start(environments, server, exports, &compiling, code, &log)
         .map_err(|error| error.to_string())?;
     let reports = reports.split(',').map(str::trim).filter(|name| !matches!(*name, "" | "none"));
     let chef_log = Arc::clone(&log);
@@ -132,7 +193,7 @@ fn start(args: &Args) -> Result<(), String> {
         fleet,
         code: Arc::new(site),
         signing: Some(Signing { authority, options }),
-        rules: Rules::new(Vec::new()),
+        rules: conf.rules.map_or_else(|| Rules::new(Vec::new()), Rules::of_site),
         revoked: revoked.clone(),
         clock: Arc::new(|| {
             let now = OsHost::new().now();
@@ -160,9 +221,7 @@ fn start(args: &Args) -> Result<(), String> {
 
 fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result<Fleet, String> {
     let fleet = match store {
-        Some(url) if url.starts_with("postgres://") || url.starts_with("postgresql://") => {
-            Fleet::postgres(url)
-        }
+        Some(url) if is_store_url(url) => Fleet::postgres(url),
         file => {
             let default = || Path::new(&settings.get("vardir")).join("fleet.db");
             let file = file.map_or_else(default, PathBuf::from);

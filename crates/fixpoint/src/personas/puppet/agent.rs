@@ -2,11 +2,13 @@
 
 mod attributes;
 mod cycle;
+mod daemon;
 pub(super) mod identity;
 mod locks;
 pub(super) mod log;
 mod plugins;
 mod sources;
+mod spool;
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -150,45 +152,29 @@ impl Agent<'_> {
             return self.fingerprint();
         }
         if self.is_on("onetime") {
+            let pause = self.splay();
+            if !pause.is_zero() {
+                let log = Log::new(run);
+                log.say(
+                    Level::Info,
+                    &format!("Sleeping for {} seconds (splay is enabled)", pause.as_secs()),
+                );
+                self.pause(pause);
+            }
             return self.once();
         }
-        if self.settings.get("daemonize") != "false" {
-            complain(
-                "Notice: the agent stays in the foreground; a service manager puts it into the background",
-            );
-        }
-        self.again_and_again()
+        daemon::run(self)
     }
 
-    /// A run every `runinterval` seconds, until a signal stops it.
-    fn again_and_again(&self) -> u8 {
-        let seconds = |name: &str| self.settings.shown(name).parse::<u64>().unwrap_or(1800);
-        let interval = Duration::from_secs(seconds("runinterval").max(1));
-        if self.is_on("splay") {
-            let limit = seconds("splaylimit").max(1);
-            let mut bytes = [0; 8];
-            self.machine.run().look().random(&mut bytes);
-            self.pause(Duration::from_secs(u64::from_le_bytes(bytes) % limit));
+    /// A random time up to `splaylimit`, where `splay` is on.
+    fn splay(&self) -> Duration {
+        if !self.is_on("splay") {
+            return Duration::ZERO;
         }
-        while !self.stop.load(Ordering::Relaxed) {
-            let began = Instant::now();
-            if let Err(error) = self.child() {
-                complain(&format!("Error: Could not start a run: {error}"));
-            }
-            self.pause(interval.saturating_sub(began.elapsed()));
-        }
-        0
-    }
-
-    /// A run in a process of its own, as the original does it: what it takes it gives back.
-    #[allow(clippy::disallowed_methods, reason = "our own program, with our own output")]
-    fn child(&self) -> std::io::Result<()> {
-        let mut command = std::process::Command::new(std::env::current_exe()?);
-        command.args(["puppet", "agent"]).args(self.args).arg("--onetime");
-        if !self.settings.is_given("waitforcert") {
-            command.arg("--waitforcert=2m");
-        }
-        command.spawn()?.wait().map(drop)
+        let limit = self.settings.shown("splaylimit").parse::<u64>().unwrap_or(1800).max(1);
+        let mut bytes = [0; 8];
+        self.machine.run().look().random(&mut bytes);
+        Duration::from_secs(u64::from_le_bytes(bytes) % limit)
     }
 
     /// Waits, unless it is time to stop.

@@ -29,6 +29,8 @@ pub(super) struct Ground {
     pub(super) request: CatalogRequest,
     pub(super) node: String,
     pub(super) facts: Vec<(String, Value)>,
+    /// Whether they are those that the node's agent sent to the server.
+    pub(super) are_stored: bool,
 }
 
 impl Ground {
@@ -38,6 +40,7 @@ impl Ground {
         let request = settings.request(&*host);
         let machine = Machine::new(host, Cancel::default());
         machine.given_by_flags(flags.settings());
+        let is_named = node.is_some();
         let node = match node {
             Some(node) => node.to_owned(),
             None => match settings.get("certname") {
@@ -45,10 +48,17 @@ impl Ground {
                 name => name,
             },
         };
-        let facts = match flags.get("facts") {
-            Some(file) => fx_puppet::read_facts(&machine, Path::new(file))?,
-            None => fx_puppet::machine_facts(&machine, &node),
+        // Of a node that is named the server knows more than this machine.
+        let stored = match (flags.get("facts"), is_named) {
+            (None, true) => crate::serve::stored_facts(&OsHost::new(), &settings, &node)?,
+            _ => None,
         };
-        Ok(Ground { machine, request, node, facts })
+        let are_stored = stored.is_some();
+        let facts = match (flags.get("facts"), stored) {
+            (Some(file), _) => fx_puppet::read_facts(&machine, Path::new(file))?,
+            (None, Some(stored)) => fx_puppet::facts_from_json(&stored),
+            (None, None) => fx_puppet::machine_facts(&machine, &node),
+        };
+        Ok(Ground { machine, request, node, facts, are_stored })
     }
 }

@@ -34,6 +34,7 @@ pub(super) fn run(flags: &Flags, keys: &[String]) -> u8 {
     };
     if let Some(node) = flags.get("node")
         && !flags.has("facts")
+        && !ground.are_stored
         && *node != fx_puppet::node_name(&ground.machine)
     {
         return failed(&format!("No facts available for target node: {node}"));

@@ -103,9 +103,14 @@ impl Settings {
 
     /// The command that prints the version of the code; empty where there is none.
     pub(crate) fn config_version(&self, host: &dyn Look) -> String {
+        self.own_or("config_version", host)
+    }
+
+    /// A setting that an environment may have its own value of.
+    pub(crate) fn own_or(&self, name: &str, host: &dyn Look) -> String {
         let conf = self.environment_conf(host);
-        let own = conf.iter().find(|(_, name, _)| name == "config_version");
-        own.map_or_else(|| self.get("config_version"), |(.., value)| self.interpolated(value))
+        let own = conf.iter().find(|(_, known, _)| known == name);
+        own.map_or_else(|| self.get(name), |(.., value)| self.interpolated(value))
     }
 
     fn environment_conf(&self, host: &dyn Look) -> Vec<(String, String, String)> {
@@ -132,10 +137,16 @@ impl Settings {
     /// The folder of the environment, if there is one.
     pub(crate) fn environment_dir(&self, host: &dyn Look) -> Option<PathBuf> {
         let name = self.get("environment");
-        self.get("environmentpath")
+        let dir = self
+            .get("environmentpath")
             .split(':')
             .map(|dir| host.cwd().join(dir).join(&name))
-            .find(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir()))
+            .find(|dir| host.stat(dir).is_ok_and(|meta| meta.is_dir()))?;
+        // A link to one version of many: while it is read another one may come in its place.
+        let is_link = host.lstat(&dir).is_ok_and(|meta| meta.is_symlink());
+        let is_version = self.get("versioned_environment_dirs") == "true"
+            || host.lstat(&dir.join(crate::serve::MARKER)).is_ok();
+        if is_link && is_version { host.real_path(&dir).ok() } else { Some(dir) }
     }
 
     /// Manifest, modules and data of the environment, flags included.

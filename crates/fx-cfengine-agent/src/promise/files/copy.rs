@@ -237,11 +237,12 @@ fn copy_file(
     }
     if meta.is_file() {
         let should = format!("update file '{file}' from '{source}' on '{server}'");
-        let copied = [from.change(ctx, source, file, meta)];
+        let copied = [from.change(ctx, source, file, meta, false)];
         if !ctx.may(promise, &mut result, &copied, &should) {
             return result;
         }
-        if copy_regular(ctx, promise, source, file, meta, &copied, copying, &mut result) {
+        let new = New { copied: &copied, is_first: false };
+        if copy_regular(ctx, promise, source, file, meta, &new, copying, &mut result) {
             if let Ok(found) = ctx.host().stat(&path(file)) {
                 changed(
                     ctx,
@@ -335,11 +336,12 @@ fn copy_new(
     let from = Rc::clone(&copying.from);
     let server = from.server();
     if meta.is_file() {
-        let copied = [from.change(ctx, source, file, meta)];
+        let copied = [from.change(ctx, source, file, meta, true)];
         if !ctx.may(promise, &mut result, &copied, &format!("copy '{file}' to '{source}'")) {
             return result;
         }
-        if copy_regular(ctx, promise, source, file, meta, &copied, copying, &mut result) {
+        let new = New { copied: &copied, is_first: true };
+        if copy_regular(ctx, promise, source, file, meta, &new, copying, &mut result) {
             if let Ok(found) = ctx.host().stat(&path(file)) {
                 result = result
                     .merge(copied_attributes(ctx, promise, source, file, meta, &found, copying));
@@ -451,6 +453,13 @@ fn link_copy(
     }
 }
 
+/// A file that is about to be copied.
+struct New<'a> {
+    copied: &'a [Change],
+    /// Nothing has its name yet.
+    is_first: bool,
+}
+
 // Writes the copy beside and moves it into place; the old file becomes a backup.
 #[expect(clippy::too_many_arguments, reason = "one copy with what it reads and writes")]
 fn copy_regular(
@@ -459,10 +468,11 @@ fn copy_regular(
     source: &str,
     file: &str,
     meta: &Meta,
-    copied: &[Change],
+    new: &New<'_>,
     copying: &mut Copying,
     result: &mut Outcome,
 ) -> bool {
+    let copied = new.copied;
     if meta.nlink > 1 {
         match copying.linked.get(&(meta.dev, meta.ino)).cloned() {
             Some(first) if first != file => {
@@ -479,7 +489,8 @@ fn copy_regular(
             }
         }
     }
-    let found = ctx.host().stat_opt(&path(file));
+    // That nothing has the name was seen a moment ago.
+    let found = if new.is_first { Ok(None) } else { ctx.host().stat_opt(&path(file)) };
     let Ok(old) = super::seen(ctx, promise, found, result) else { return false };
     let from = Rc::clone(&copying.from);
     if !from.is_readable(ctx, source) {

@@ -1,13 +1,14 @@
 //! Averages of a value over the weeks and over this run, and the classes that say how unusual a
 //! value is.
 
-use super::slots::COUNT;
-
 /// Larger values are damage.
 const SANE: f64 = 9_999_999.0;
 const HIGH: f64 = 1_000_000.0;
 /// Smaller differences are noise.
 const NOISE: f64 = 6.0;
+
+/// How much of a scalar's average is its newest value.
+const SCALAR_WEIGHT: f64 = 0.7;
 
 /// A value and what is known of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -82,6 +83,18 @@ pub(in super::super) fn next(
     (new, local)
 }
 
+/// The next state of a value that has one average, whatever the time.
+pub(in super::super) fn next_scalar(value: f64, old: Option<&Point>) -> Point {
+    let Some(old) = old else { return Point { q: value, expect: value, var: 0.0, dq: 0.0 } };
+    let mean = |new: f64, old: f64| SCALAR_WEIGHT * new + (1.0 - SCALAR_WEIGHT) * old;
+    Point {
+        q: value,
+        expect: mean(value, old.expect),
+        var: mean((value - old.expect).powi(2), old.var),
+        dq: value - old.q,
+    }
+}
+
 /// The deviation that is published with a value.
 pub(in super::super) fn deviation(week: &Point, local: &Point) -> f64 {
     (week.var + local.var).sqrt()
@@ -121,11 +134,16 @@ pub(in super::super) fn classes(
     classes
 }
 
+/// Whether a class of a value is one that later runs are to know of, too.
+pub(in super::super) fn is_odd(class: &str) -> bool {
+    ["_dev2", "_anomaly", "_microanomaly"].iter().any(|end| class.ends_with(end))
+}
+
 /// All values of a moment of the week, as the original's database has them.
 pub(in super::super) fn to_bytes(now: i64, points: &[Point]) -> Vec<u8> {
     let mut bytes = now.to_le_bytes().to_vec();
-    for at in 0..COUNT {
-        let Point { q, expect, var, dq } = points.get(at).copied().unwrap_or_default();
+    for point in points {
+        let Point { q, expect, var, dq } = *point;
         for number in [q, expect, var, dq] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
@@ -134,7 +152,7 @@ pub(in super::super) fn to_bytes(now: i64, points: &[Point]) -> Vec<u8> {
 }
 
 /// Reads them again; places that a file lacks are empty.
-pub(in super::super) fn from_bytes(bytes: &[u8]) -> Vec<Point> {
+pub(in super::super) fn from_bytes(bytes: &[u8], count: usize) -> Vec<Point> {
     let numbers = bytes.get(8..).unwrap_or_default().chunks_exact(8).map(|part| {
         let number = f64::from_le_bytes(part.try_into().unwrap_or_default());
         if number.is_finite() { number } else { 0.0 }
@@ -144,7 +162,7 @@ pub(in super::super) fn from_bytes(bytes: &[u8]) -> Vec<Point> {
         .chunks_exact(4)
         .map(|part| Point { q: part[0], expect: part[1], var: part[2], dq: part[3] })
         .collect();
-    points.resize(COUNT, Point::default());
+    points.resize(count, Point::default());
     points
 }
 
@@ -162,12 +180,20 @@ mod tests {
     }
 
     #[test]
+    fn a_scalar_begins_with_its_value() {
+        let first = next_scalar(7.0, None);
+        assert_eq!((first.expect, first.var), (7.0, 0.0));
+        let second = next_scalar(17.0, Some(&first));
+        assert_eq!(format!("{:.1} {:.1}", second.expect, second.var), "14.0 70.0");
+    }
+
+    #[test]
     fn averages_survive_their_bytes_and_unusual_values_are_named() {
         let point = Point { q: 1.0, expect: 2.0, var: 3.0, dq: 4.0 };
         let bytes = to_bytes(7, &[point; 3]);
-        assert_eq!(bytes.len(), 8 + 100 * 32);
-        assert_eq!(from_bytes(&bytes)[2], point);
-        assert_eq!(from_bytes(b"short").len(), COUNT);
+        assert_eq!(bytes.len(), 8 + 3 * 32);
+        assert_eq!(from_bytes(&bytes, 100)[2], point);
+        assert_eq!(from_bytes(b"short", 100).len(), 100);
         let calm = Point { q: 10.0, expect: 10.0, var: 1.0, dq: 0.0 };
         let found = classes("x", 60.0, &calm, &calm);
         assert_eq!(found, ["x_high_dev1", "x_high_dev2", "x_high_anomaly"]);

@@ -58,7 +58,7 @@ impl Sampler {
             let before = self.logs.insert(name, size).unwrap_or(size);
             found.insert((*name).into(), size.saturating_sub(before) as f64);
         }
-        found.iter().filter_map(|(name, value)| Some((slots.of(name)?, *value))).collect()
+        found.iter().filter_map(|(name, value)| Some((slots.of(name, "", "")?, *value))).collect()
     }
 
     // Share of the time that a processor worked.

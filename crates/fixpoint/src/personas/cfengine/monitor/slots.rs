@@ -28,76 +28,24 @@ pub(in super::super) const SERVICES: &[(&str, u16, usize)] = &[
     ("ipp", 631, 70),
 ];
 
-const FIRST: [&str; 5] = ["users", "rootprocs", "otherprocs", "diskfree", "loadavg"];
-const PACKETS: [&str; 14] = [
-    "icmp_in",
-    "icmp_out",
-    "udp_in",
-    "udp_out",
-    "dns_in",
-    "dns_out",
-    "tcpsyn_in",
-    "tcpsyn_out",
-    "tcpack_in",
-    "tcpack_out",
-    "tcpfin_in",
-    "tcpfin_out",
-    "tcpmisc_in",
-    "tcpmisc_out",
-];
-const REST: [&str; 13] = [
-    "webaccess",
-    "weberrors",
-    "syslog",
-    "messages",
-    "temp0",
-    "temp1",
-    "temp2",
-    "temp3",
-    "cpu",
-    "cpu0",
-    "cpu1",
-    "cpu2",
-    "cpu3",
-];
-/// Places that are taken when they are used first.
-const LATE: [&str; 9] = [
-    "io_reads",
-    "io_writes",
-    "io_readdata",
-    "io_writtendata",
-    "mem_total",
-    "mem_free",
-    "mem_cached",
-    "mem_swap",
-    "mem_freeswap",
-];
-const LATE_START: usize = 72;
+/// The places that are always taken, as `ts_key` has them.
+const KNOWN: &str = include_str!("slots.csv");
 const SPARE: &str = "spare";
 
 /// Names of all places; those of measurements come after ours.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Slots {
     names: Vec<String>,
+    /// Lines of `ts_key`.
+    lines: Vec<String>,
 }
 
 impl Slots {
     pub(in super::super) fn new() -> Slots {
-        let mut names = vec![SPARE.to_owned(); COUNT];
-        let mut put = |at: usize, list: &[&str]| {
-            for (offset, name) in list.iter().enumerate() {
-                (*name).clone_into(&mut names[at + offset]);
-            }
-        };
-        put(0, &FIRST);
-        put(27, &PACKETS);
-        put(41, &REST);
-        put(LATE_START, &LATE);
-        for (name, _, at) in SERVICES {
-            names[*at] = format!("{name}_in");
-            names[at + 1] = format!("{name}_out");
-        }
-        Slots { names }
+        let name = |line: &str| line.split(',').nth(1).unwrap_or(SPARE).to_owned();
+        let free = (KNOWN.lines().count()..COUNT).map(|at| format!("{at},{SPARE},unused"));
+        let lines: Vec<String> = KNOWN.lines().map(str::to_owned).chain(free).collect();
+        Slots { names: lines.iter().map(|line| name(line)).collect(), lines }
     }
 
     pub(in super::super) fn name(&self, at: usize) -> &str {
@@ -105,22 +53,19 @@ impl Slots {
     }
 
     /// The place of a name; a new one for a name that has none, while there are any.
-    pub(in super::super) fn of(&mut self, name: &str) -> Option<usize> {
+    pub(in super::super) fn of(&mut self, name: &str, about: &str, units: &str) -> Option<usize> {
         if let Some(known) = self.names.iter().position(|known| known == name) {
             return Some(known);
         }
-        let free = (LATE_START..COUNT).find(|at| self.names[*at] == SPARE)?;
+        let free = self.names.iter().position(|known| known == SPARE)?;
         name.clone_into(&mut self.names[free]);
+        self.lines[free] = format!("{free},{name},{about},{units},0.000,100.000,1");
         Some(free)
     }
 
     /// The text of `ts_key`.
     pub(in super::super) fn text(&self) -> String {
-        let line = |(at, name): (usize, &String)| match name.as_str() {
-            SPARE => format!("{at},spare,unused\n"),
-            name => format!("{at},{name},{name},average,0.00,100.00,1\n"),
-        };
-        self.names.iter().enumerate().map(line).collect()
+        self.lines.join("\n") + "\n"
     }
 }
 
@@ -150,11 +95,14 @@ mod tests {
         for (at, name) in table {
             assert_eq!(slots.name(at), name);
         }
-        assert_eq!(slots.of("mine"), Some(81));
-        assert_eq!(slots.of("mine"), Some(81));
+        assert_eq!(slots.of("mine", "What I count", "pieces"), Some(81));
+        assert_eq!(slots.of("mine", "", ""), Some(81));
         for number in 0..18 {
-            assert!(slots.of(&format!("x{number}")).is_some());
+            assert!(slots.of(&format!("x{number}"), "", "").is_some());
         }
-        assert_eq!(slots.of("too many"), None);
+        assert_eq!(slots.of("too many", "", ""), None);
+        let text = slots.text();
+        assert_eq!(text.lines().count(), COUNT);
+        assert_eq!(text.lines().nth(81), Some("81,mine,What I count,pieces,0.000,100.000,1"));
     }
 }

@@ -15,6 +15,7 @@ use super::identity::Ready;
 use super::log::Log;
 use super::plugins::{self, Mount};
 use super::sources::ServerFiles;
+use super::spool::Spool;
 use crate::personas::puppet::settings::Settings;
 
 /// How often the environment of a catalog may differ from the one that was asked for.
@@ -72,7 +73,9 @@ impl Cycle<'_> {
             self.keep(&found)?;
         }
         let word = |name: &str| found.data.get(name).and_then(Json::as_str).map(str::to_owned);
-        let files = ServerFiles::new(server.clone(), &found.environment, &found.data);
+        let spool = PathBuf::from(self.settings.get("statedir")).join("fetched");
+        let spool = Spool::new(self.machine.run(), spool);
+        let files = ServerFiles::new(server.clone(), &found.environment, &found.data, spool);
         let request = Request {
             catalog: Some((self.name.to_owned(), found.text)),
             environment: found.environment.clone(),

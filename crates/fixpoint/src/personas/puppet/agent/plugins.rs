@@ -108,7 +108,8 @@ impl Mount<'_> {
             return Ok(());
         }
         let path = format!("{}/{}", self.name, row.path);
-        let answer = server.content(&path, environment).map_err(|error| error.to_string())?;
+        let opened = server.content(&path, environment).map_err(|error| error.to_string())?;
+        let answer = opened.into_answer().map_err(|error| error.to_string())?;
         if !answer.is_success() {
             return Err(complaint(&answer));
         }

@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use fx_puppet::{FileServer, Served, ServedKind, TreeWish};
+use fx_puppet::{Fetched, FileServer, Served, ServedKind, TreeWish};
 use fx_remote::Answer;
 use fx_remote::puppet::{ListQuery, Server, Unanswered, complaint};
 use fx_wire::puppet::{FileKind, Metadata};
 use serde_json::Value as Json;
+
+use super::spool::Spool;
 
 /// The file service of a server for one environment.
 #[derive(Debug)]
@@ -21,6 +23,7 @@ pub(super) struct ServerFiles {
     code: Option<String>,
     /// Directories that the catalog lists.
     trees: HashMap<String, Vec<Served>>,
+    spool: Spool,
 }
 
 /// The path on the server of `puppet:///modules/m/f` or `puppet://host/modules/m/f`.
@@ -69,7 +72,12 @@ pub(super) fn listed(sent: Result<Answer, Unanswered>) -> Result<Option<Vec<Serv
 
 impl ServerFiles {
     /// Files for a catalog, which may say itself what some of them are.
-    pub(super) fn new(server: Server, environment: &str, catalog: &Json) -> ServerFiles {
+    pub(super) fn new(
+        server: Server,
+        environment: &str,
+        catalog: &Json,
+        spool: Spool,
+    ) -> ServerFiles {
         let code = catalog.get("code_id").and_then(Json::as_str).map(str::to_owned);
         let (mut known, mut content) = (HashMap::new(), HashMap::new());
         let mut trees: HashMap<String, Vec<Served>> = HashMap::new();
@@ -105,6 +113,7 @@ impl ServerFiles {
             content: RefCell::new(content),
             code,
             trees,
+            spool,
         }
     }
 }
@@ -142,7 +151,7 @@ impl FileServer for ServerFiles {
         Ok(is_tree.then_some(rows))
     }
 
-    fn content(&self, source: &str) -> Result<Vec<u8>, String> {
+    fn content(&self, source: &str) -> Result<Fetched, String> {
         let fixed = self.content.borrow().get(source).cloned();
         let sent = match (fixed, &self.code) {
             (Some(uri), Some(code)) => {
@@ -150,8 +159,12 @@ impl FileServer for ServerFiles {
             }
             _ => self.server.content(path_of(source), &self.environment),
         };
-        let answer = sent.map_err(|error| error.to_string())?;
-        if answer.is_success() { Ok(answer.body) } else { Err(complaint(&answer)) }
+        let opened = sent.map_err(|error| error.to_string())?;
+        if !opened.is_success() {
+            let answer = opened.into_answer().map_err(|error| error.to_string())?;
+            return Err(complaint(&answer));
+        }
+        self.spool.fetch(opened.body)
     }
 }
 

@@ -54,7 +54,7 @@ impl Source for Local {
         ctx.host().open(&path(source)).is_ok()
     }
 
-    fn change(&self, ctx: &Agent<'_>, source: &str, file: &str, _: &Meta) -> Change {
+    fn change(&self, ctx: &Agent<'_>, source: &str, file: &str, _: &Meta, _: bool) -> Change {
         change::copied(ctx.host(), source, file)
     }
 

@@ -293,8 +293,8 @@ impl Source for Remote {
         self.line.connection.borrow().is_some()
     }
 
-    fn change(&self, ctx: &Agent<'_>, _: &str, file: &str, meta: &Meta) -> Change {
-        let from = change::shown(ctx.host(), file);
+    fn change(&self, ctx: &Agent<'_>, _: &str, file: &str, meta: &Meta, is_first: bool) -> Change {
+        let from = if is_first { change::absent() } else { change::shown(ctx.host(), file) };
         let to = format!("{} bytes of {}", meta.size, meta.mtime.secs);
         Change::of(Target::file(path(file)), "content", from, to)
     }

@@ -32,7 +32,14 @@ pub(super) trait Source {
     fn differs(&self, ctx: &Agent<'_>, source: &str, file: &str) -> bool;
     fn is_readable(&self, ctx: &Agent<'_>, source: &str) -> bool;
     /// The change of a copy.
-    fn change(&self, ctx: &Agent<'_>, source: &str, file: &str, meta: &Meta) -> Change;
+    fn change(
+        &self,
+        ctx: &Agent<'_>,
+        source: &str,
+        file: &str,
+        meta: &Meta,
+        is_first: bool,
+    ) -> Change;
     /// What is logged of content that was copied; with its mode where the promise has one.
     fn copied_words(&self, source: &str, new: &str, mode: Option<u32>) -> String;
     /// Brings the content here before anything is given up for it, as far as it is small.

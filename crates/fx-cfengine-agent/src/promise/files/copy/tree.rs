@@ -156,7 +156,7 @@ fn plan_copies(
             }
             Kind::Fifo => (change::created(&target, meta.kind), format!("create FIFO '{target}'")),
             _ => (
-                there.change(ctx, &source, &target, &meta),
+                there.change(ctx, &source, &target, &meta, false),
                 format!("copy '{target}' to '{source}'"),
             ),
         };

@@ -1,0 +1,84 @@
+# Libraries that specs require and that are built in, and what requiring them does.
+module RSpec
+  module Core
+    module Provided
+      NOTHING = %w[rspec rspec/core rspec/expectations rspec/mocks rspec/autorun rspec/matchers rspec/support
+                   puppet facter rspec-puppet/support facterdb simplecov simplecov-console codecov deep_merge].freeze
+      PUPPET = %w[rspec-puppet rspec-puppet-facts puppetlabs_spec_helper/module_spec_helper puppetlabs_spec_helper
+                  puppetlabs_spec_helper/puppet_spec_helper voxpupuli/test/spec_helper].freeze
+
+      def self.take(name)
+        return true if NOTHING.include?(name)
+        return false unless PUPPET.include?(name)
+        puppet(name)
+        true
+      end
+
+      def self.puppet(name)
+        unless @puppet
+          @puppet = true
+          RSpec::Puppet.set_up
+          TOPLEVEL_BINDING.receiver.extend(RspecPuppetFacts)
+          Object.include(RspecPuppetFacts)
+        end
+        site_facts if name.start_with?("voxpupuli", "puppetlabs_spec_helper")
+      end
+
+      # Facts that a project adds for all its specs.
+      def self.site_facts
+        require "yaml"
+        config = RSpec.configuration
+        %w[spec/default_facts.yml spec/default_module_facts.yml].each do |file|
+          next unless File.file?(file)
+          more = YAML.safe_load(File.read(file), permitted_classes: [], aliases: true) || {}
+          config.default_facts = (config.default_facts || {}).merge(more)
+        end
+      end
+
+      # Facts that modules of the dependencies would bring.
+      def self.voxpupuli
+        names = (RspecPuppetFacts.metadata["dependencies"] || []).map { |one| one["name"].to_s.tr("/", "-") }
+        main = TOPLEVEL_BINDING.receiver
+        if names.include?("puppetlabs-stdlib")
+          provider = lambda do |_, facts|
+            family = facts[:osfamily] || facts.dig(:os, "family")
+            { "Archlinux" => "systemd", "Darwin" => "launchd", "FreeBSD" => "freebsd", "Gentoo" => "openrc",
+              "OpenBSD" => "openbsd" }.fetch(family, "systemd")
+          end
+          main.add_custom_fact :service_provider, provider
+          main.add_custom_fact :puppet_vardir, "/var/lib/puppet"
+          main.add_custom_fact :puppet_environmentpath, "/etc/puppetlabs/code/environments"
+          main.add_custom_fact :root_home, "/root"
+        end
+        return unless names.include?("puppet-systemd") || names.include?("camptocamp-systemd")
+        main.add_custom_fact :systemd, ->(_, facts) { facts[:service_provider] == "systemd" }
+      rescue StandardError
+        nil
+      end
+    end
+  end
+end
+
+module Kernel
+  alias fx_require require
+  private def require(name) = RSpec::Core::Provided.take(name.to_s) || fx_require(name)
+end
+
+# What voxpupuli-test gives to specs: facts that modules of the dependencies would bring, and a merge.
+def add_mocked_facts! = RSpec::Core::Provided.voxpupuli
+def override_facts(facts, **more)
+  facts.merge(more) do |_, old, new|
+    old.is_a?(Hash) && new.is_a?(Hash) ? old.deep_merge(new.transform_keys(&:to_s)) : new
+  end
+end
+
+# The gem deep_merge, as far as helpers use it.
+class Hash
+  def deep_merge(other)
+    merge(other) do |_, old, new|
+      next old.deep_merge(new) if old.is_a?(Hash) && new.is_a?(Hash)
+      old.is_a?(Array) && new.is_a?(Array) ? old | new : new
+    end
+  end
+  def deep_merge!(other) = replace(deep_merge(other))
+end

@@ -1,0 +1,252 @@
+# Matchers about catalogs, functions and types.
+module RSpec
+  module Puppet
+    class Matcher < RSpec::Matchers::Base
+      def supports_block_expectations? = true
+      def catalogue_of(actual) = actual.respond_to?(:call) ? actual.call : actual
+    end
+
+    # contain_file("/x").with_ensure("file").that_requires("Class[a]")
+    class CreateGeneric < Matcher
+      RELATIONS = { that_comes_before: [:before, "comes before"], that_requires: [:require, "requires"],
+                    that_notifies: [:notify, "notifies"], that_subscribes_to: [:subscribe, "subscribes to"] }.freeze
+      def initialize(type, args)
+        @type, @title = type.to_s.split("__").map { |part| part[0].upcase + part[1..] }.join("::"), args.first.to_s
+        @title = Catalogue.type_name(@title) if @type == "Class"
+        @with, @without, @relations, @problems = {}, [], {}, []
+      end
+      def with(params)
+        params.is_a?(Hash) ? @with.merge!(params.transform_keys(&:to_s)) : @with[params.to_s] = nil
+        self
+      end
+      def only_with(params)
+        @only = params.keys.map(&:to_s)
+        with(params)
+      end
+      def without(*names)
+        names.flatten.each do |one|
+          one.is_a?(Hash) ? one.each { |key, value| @without << [key.to_s, value] } : @without << [one.to_s, nil]
+        end
+        self
+      end
+      RELATIONS.each_key do |name|
+        define_method(name) { |*refs| tap { (@relations[name] ||= []).concat(refs.flatten) } }
+      end
+      def method_missing(name, *args)
+        case name.to_s
+        when /\Awith_(.+)\z/ then tap { @with[$1] = args.first }
+        when /\Aonly_with_(.+)\z/ then tap { (@only ||= []) << $1; @with[$1] = args.first }
+        when /\Awithout_(.+)\z/ then tap { @without << [$1, args.first] }
+        else super
+        end
+      end
+      def respond_to_missing?(name, priv = false) = name.to_s.match?(/\A(?:only_)?with(?:out)?_./) || super
+
+      def matches?(actual)
+        catalogue = catalogue_of(actual)
+        resource = catalogue.resource(@type, @title)
+        return false unless resource
+        @with.each { |name, value| check(resource, name, value, true) }
+        @without.each { |name, value| value.nil? ? unset(resource, name) : check(resource, name, value, false) }
+        only(resource) if @only
+        @relations.each { |name, refs| refs.each { |ref| relation(catalogue, resource, name, ref) } }
+        @problems.empty?
+      end
+      def description
+        words = ["contain #{@type}[#{@title}]"]
+        if (name, refs = @relations.first)
+          return "#{words.first} that #{RELATIONS[name].last} #{listed_refs(refs)}"
+        end
+        parts = @with.map { |key, value| parameter_words(key, value) } + @without.map { |key, _| "#{key} undefined" }
+        return words.first if parts.empty?
+        text = parts.size == 1 ? parts.first : "#{parts[0..-2].join(", ")} and #{parts.last}"
+        with = @with.empty? ? "without" : @only ? "with exactly" : "with"
+        @with.empty? ? "#{words.first} with #{text}" : "#{words.first} #{with} #{text}"
+      end
+      def failure_message
+        return "expected that the catalogue would #{description}" if @problems.empty?
+        "expected that the catalogue would #{description} but #{@problems.join("\n")}"
+      end
+      def failure_message_when_negated = "expected that the catalogue would not #{description}"
+
+      private
+
+      def check(resource, name, value, wanted)
+        matcher = ParameterMatcher.new(name, value, wanted)
+        @problems.concat(matcher.errors) unless matcher.matches?(resource)
+      end
+      def unset(resource, name)
+        @problems << "parameter #{name} is #{resource[name].inspect}" unless resource[name].nil?
+      end
+      def only(resource)
+        extra = resource.parameters.keys - @only - ["name", "path"]
+        @problems << "there should be no parameters #{extra.join(", ")}" unless extra.empty?
+      end
+      def relation(catalogue, resource, name, ref)
+        other = catalogue.resource(ref.to_s)
+        kind = RELATIONS[name].first
+        pair = %i[before notify].include?(kind) ? [resource, other] : [other, resource]
+        good = other && catalogue.before?(*pair)
+        @problems << "that #{RELATIONS[name].last} #{ref}" unless good
+      end
+      def listed_refs(refs) = refs.size == 1 ? refs.first : "#{refs[0..-2].join(", ")} and #{refs.last}"
+      def parameter_words(key, value)
+        return "#{key} => \"supplied string\"" if key == "content" && value.is_a?(String)
+        case value
+        when Regexp then "#{key} =~ #{value.inspect}"
+        when nil then "#{key} undefined"
+        when Proc then "#{key} passing the supplied block"
+        else "#{key} => #{value.inspect}"
+        end
+      end
+    end
+
+    class Compile < Matcher
+      def initialize = @deps = false
+      def with_all_deps = tap { @deps = true }
+      def and_raise_error(error) = tap { @error = error }
+      def matches?(actual)
+        catalogue = catalogue_of(actual)
+        return false.tap { @problem = "error was expected" } if @error
+        if (circle = catalogue.cycle)
+          @problem = "dependency cycles found: (#{[*circle, circle.first].map(&:ref).join(" => ")})"
+          return false
+        end
+        missing = @deps ? catalogue.missing : []
+        return true if missing.empty?
+        one, name, ref = missing.first
+        @problem = "that the #{one.ref} relationship #{name} => #{ref} is in the catalogue"
+        false
+      rescue ::Puppet::Error => e
+        @problem = e.message
+        return false unless @error
+        @error.is_a?(Regexp) ? @error.match?(e.message) : e.message == @error.to_s
+      end
+      def description
+        return "fail to compile and raise the error #{@error.inspect}" if @error
+        "compile into a catalogue without dependency cycles"
+      end
+      def failure_message
+        return "error while compiling: #{@problem}" unless @error
+        "expected that the catalogue would #{description}, but #{@problem}"
+      end
+      def failure_message_when_negated = "expected that the catalogue would not compile but it does"
+    end
+
+    class CountGeneric < Matcher
+      def initialize(type, count)
+        @type = type && type.to_s.split("__").map { |part| part[0].upcase + part[1..] }.join("::")
+        @count = count
+      end
+      LEFT_OUT = ["Class[main]", "Class[Main]", "Class[Settings]", "Stage[main]"].freeze
+      def matches?(actual)
+        all = catalogue_of(actual).resources.reject { |one| LEFT_OUT.include?(one.ref) }
+        all = all.reject { |one| %w[Class Node].include?(one.type) } if @type.nil?
+        all = all.select { |one| one.type == @type } if @type
+        (@found = all.size) == @count
+      end
+      def description
+        return "contain exactly #{@count} #{@count == 1 ? "class" : "classes"}" if @type == "Class"
+        "contain exactly #{@count} #{"#{@type} " if @type}resource#{"s" unless @count == 1}"
+      end
+      def failure_message = "expected that the catalogue would #{description} but it contains #{@found}"
+    end
+
+    class AllowValue < Matcher
+      def initialize(values) = @values = values
+      def matches?(actual)
+        @failed = @values.filter_map { |value| actual.accepts?(value).then { |good, why| [value, why] unless good } }
+        @failed.empty?
+      end
+      def does_not_match?(actual) = @values.none? { |value| actual.accepts?(value).first }
+      def description
+        @values.size == 1 ? "match value #{@values.first.inspect}" : "match values #{@values.map(&:inspect).join(", ")}"
+      end
+      def failure_message
+        "expected that the type alias would #{description} but it raised the error: #{@failed.map(&:last).join}"
+      end
+      def failure_message_when_negated = "expected that the type alias would not #{description} but it does"
+    end
+
+    # subject { run.with_params(1).and_return(2) }
+    class Run < Matcher
+      def initialize = (@args, @lambda = [], nil)
+      def with_params(*args) = tap { @args = args }
+      def with_lambda(&block) = tap { @lambda = block }
+      def and_return(value) = tap { @returns, @value = true, value }
+      def and_raise_error(error = nil, message = nil)
+        is_text = error.is_a?(Regexp) || error.is_a?(String)
+        @error, @message = is_text ? [nil, error] : [error, message]
+        @raises = true
+        self
+      end
+      alias and_raise_exception and_raise_error
+      def matches?(group)
+        @name = group.test_name
+        @actual = Functions.call(group, @name, @args, @lambda)
+        return false if @raises
+        !@returns || same?(@value, @actual)
+      rescue StandardError => e
+        @caught = e
+        @raises && fits_class?(e) && fits_message?(e)
+      end
+      def description
+        args = @args.map(&:inspect).join(", ")
+        text = "run #{@name || "function"}(#{args})"
+        text += " and return #{@value.inspect}" if @returns
+        text += " and raise an #{@error || "error"}#{" with the message #{@message.inspect}" if @message}" if @raises
+        text
+      end
+      def failure_message
+        got = @caught ? "it raised #{@caught.class}: #{@caught.message}" : "it returned #{@actual.inspect}"
+        "expected #{@name} to #{description} but #{got}"
+      end
+      def failure_message_when_negated = "expected #{@name} not to #{description}"
+
+      private
+
+      def fits_message?(error)
+        return true if @message.nil?
+        @message.is_a?(Regexp) ? @message.match?(error.message) : error.message == @message
+      end
+      # Errors of the language come as one class; which of the original's it was, nobody can say.
+      def fits_class?(error) = @error.nil? || error.is_a?(@error) || error.is_a?(::Puppet::Error)
+      def same?(expected, actual)
+        case expected
+        when Regexp then actual.is_a?(String) ? expected.match?(actual) : expected == actual
+        when Proc then !!expected.call(actual)
+        else RSpec::Matchers.values_match?(expected, actual) || Support.stringified(expected, false) == actual
+        end
+      end
+    end
+
+    # A function is called by a manifest that leaves its value in the catalog.
+    module Functions
+      def self.call(group, name, args, _lambda)
+        code = "#{group.pre_text}\n$fx_value = #{name}(#{args.map { |one| Support.literal(one) }.join(", ")})\n" \
+          "notify { 'fx': message => { 'value' => $fx_value } }\n#{group.post_text}"
+        catalogue = group.load_catalogue(code)
+        value = catalogue.resource("Notify", "fx")["message"]
+        value.is_a?(Hash) ? value["value"] : value
+      end
+    end
+
+    module ManifestMatchers
+      def compile = Compile.new
+      def run = Run.new
+      def allow_value(*values) = AllowValue.new(values)
+      alias allow_values allow_value
+      def method_missing(name, *args, **named, &block)
+        given = named.empty? ? args : [*args, named]
+        case name.to_s
+        when /\A(?:contain|create)_(.+)\z/ then CreateGeneric.new($1, given)
+        when "have_resource_count" then CountGeneric.new(nil, args.first)
+        when /\Ahave_(.+)_resource_count\z/ then CountGeneric.new($1, args.first)
+        when "have_class_count" then CountGeneric.new("class", args.first)
+        else super
+        end
+      end
+      def respond_to_missing?(name, priv = false) = name.to_s.match?(/\A(?:contain|create)_./) || super
+    end
+  end
+end
