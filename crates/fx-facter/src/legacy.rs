@@ -8,6 +8,7 @@ use super::os::has_lsb;
 /// Old name and where its value lies now.
 const NAMES: &[(&str, &[&str])] = &[
     ("architecture", &["os", "architecture"]),
+    ("augeasversion", &["augeas", "version"]),
     ("bios_release_date", &["dmi", "bios", "release_date"]),
     ("bios_vendor", &["dmi", "bios", "vendor"]),
     ("bios_version", &["dmi", "bios", "version"]),

@@ -1,10 +1,11 @@
 //! Facter's view of the neutral facts: its names, shapes, units and roundings.
 //!
-//! What only a Ruby installation has (`ruby`, `augeas`) is left out: Deviation(D-003).
+//! What only a Ruby installation has (`ruby`) is left out: Deviation(D-003).
 //! Looks at the machine and changes nothing; knows neither Puppet nor Ruby.
 
 #![forbid(unsafe_code)]
 
+mod augeas;
 mod dhcp;
 mod legacy;
 mod network;
@@ -69,7 +70,8 @@ pub fn may_be_absent(name: &str) -> bool {
 /// Whether a name may be one of Facter's own facts. Those that have the name of an interface or a disk in them are left out.
 #[must_use]
 pub fn may_be_name(name: &str) -> bool {
-    const STRUCTURED: [&str; 18] = [
+    const STRUCTURED: [&str; 19] = [
+        "augeas",
         "disks",
         "dmi",
         "facterversion",
@@ -107,6 +109,7 @@ fn int(count: u64) -> Value {
 /// All facts, by name in byte order.
 pub fn facts(host: &dyn Look, facts: &Facts<'_>) -> Value {
     let mut all: Vec<(&'static str, Value)> = vec![
+        ("augeas", augeas::augeas(host)),
         ("disks", disks(facts)),
         ("dmi", dmi(facts)),
         ("facterversion", text_of(VERSION)),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::rc::Rc;
 
-use fx_engine::{Change, Detail, Failure, Level, NoProgram};
+use fx_engine::{Change, Detail, Failure, FailureKind, Level, NoProgram};
 use fx_formats::Sides;
 use fx_host::Exit;
 use fx_puppet::text::interpolated;
@@ -387,6 +387,23 @@ impl Transaction<'_> {
         }
     }
 
+    /// What a command printed that failed, unless nobody is to see it or nothing was run.
+    pub(super) fn log_output_of_failure(
+        &self,
+        resource: &Resource,
+        path: &Rc<str>,
+        exec: &Exec,
+        failure: &Failure,
+    ) {
+        let is_missing = matches!(failure, Failure::NoProgram { why: NoProgram::Missing, .. })
+            || self.missing_program(exec).is_some();
+        // What a command printed until its time was over is lost.
+        let shows = !is_missing && failure.kind() != FailureKind::TimedOut;
+        if shows && truth_word(resource, "logoutput") != Some(false) {
+            self.log_output(path, exec, loglevel(resource));
+        }
+    }
+
     /// The failure of a resource in the words of the original.
     pub(super) fn failure_words(
         &self,
@@ -438,6 +455,9 @@ impl Transaction<'_> {
             return format!("Working directory {} does not exist!", dir.display());
         }
         let environment = &self.compiled.settings().environment;
+        if let Failure::NoProgram { .. } = failure {
+            return wording::failure(failure, environment);
+        }
         if let Some(missing) = self.missing_program(exec) {
             return wording::failure(&missing, environment);
         }
@@ -491,11 +511,7 @@ impl Transaction<'_> {
             return None;
         };
         if let Made::Exec(exec) = thing {
-            let is_missing = matches!(failure, Failure::NoProgram { why: NoProgram::Missing, .. })
-                || self.missing_program(exec).is_some();
-            if truth_word(resource, "logoutput") != Some(false) && !is_missing {
-                self.log_output(path, exec, Level::Notice);
-            }
+            self.log_output_of_failure(resource, path, exec, failure);
             let (from, to) = ("'notrun'".to_owned(), wording::codes(&exec.desired.returns));
             return Some(self.log_change_failure(path, change, from, to, why));
         }

@@ -86,6 +86,11 @@ impl Transaction<'_> {
                 status.events.push(Event::of_resource(EventStatus::Success, words));
             }
             Err(failure) => {
+                if let Made::Exec(exec) = &*thing
+                    && exec.desired.refresh.is_none()
+                {
+                    self.log_output_of_failure(resource, path, exec, &failure);
+                }
                 let why = self.failure_words(resource, thing, &[], &failure, true);
                 let hides = super::secrets::hides_failures(resource);
                 attempt.close(if hides { Failure::new(why.as_str()) } else { failure }.into());

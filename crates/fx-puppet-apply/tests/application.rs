@@ -760,3 +760,66 @@ fn what_failed_is_notified_all_the_same() {
         ]
     );
 }
+
+/// Recorded from Puppet 7.23.
+#[test]
+fn what_a_command_printed_is_shown_where_its_refresh_fails() {
+    let programs = ["/bin/go", "/bin/a", "/bin/b", "/bin/d", "/bin/e"];
+    let host = machine(&[("/bin/sh", "")]);
+    for name in programs {
+        host.put_program(name);
+    }
+    host.on(["/bin/sh", "-c", "/bin/go"], Reply::exit(0));
+    for name in ["/bin/a", "/bin/b"] {
+        host.on(["/bin/sh", "-c", name], Reply::exit(3).stdout(format!("of {name}\n")));
+    }
+    let late = Reply::ending(fx_host::Exit::TimedOut).stdout("of /bin/d\n");
+    host.on(["/bin/sh", "-c", "/bin/d"], late);
+    host.on(["/bin/sh", "-c", "/bin/e"], Reply::exit(0));
+    let lines = apply(
+        &host,
+        "exec { '/bin/go': notify => [Exec['/bin/a'], Exec['/bin/b'], Exec['/bin/d'], Exec['/bin/e']] }
+         exec { '/bin/a': refreshonly => true }
+         exec { '/bin/b': refreshonly => true, logoutput => false }
+         exec { '/bin/d': refreshonly => true }
+         exec { '/bin/e': refresh => '/bin/nosuch x' }",
+    );
+    let lines = lines.iter().filter(|line| !line.contains("Scheduling"));
+    let lines: Vec<&str> =
+        lines.filter_map(|line| line.split_once("Main/Exec[")).map(|two| two.1).collect();
+    assert_eq!(
+        lines,
+        [
+            "/bin/go]/returns: executed successfully",
+            "/bin/a]/returns: of /bin/a",
+            "/bin/a]: Failed to call refresh: '/bin/a' returned 3 instead of one of [0]",
+            "/bin/a]: '/bin/a' returned 3 instead of one of [0]",
+            "/bin/b]: Failed to call refresh: '/bin/b' returned 3 instead of one of [0]",
+            "/bin/b]: '/bin/b' returned 3 instead of one of [0]",
+            "/bin/d]: Failed to call refresh: Command exceeded timeout",
+            "/bin/d]: Command exceeded timeout",
+            "/bin/e]/returns: executed successfully",
+            "/bin/e]: Failed to call refresh: Could not find command '/bin/nosuch'",
+            "/bin/e]: Could not find command '/bin/nosuch'",
+        ]
+    );
+}
+
+/// A provider may take long to look.
+#[test]
+fn whether_a_thing_is_there_is_looked_at_once() {
+    check(
+        &[
+            (
+                "/modules/m/lib/puppet/type/slow.rb",
+                "Puppet::Type.newtype(:slow) do\n  ensurable\n  newparam(:name, namevar: true)\nend\n",
+            ),
+            (
+                "/modules/m/lib/puppet/provider/slow/ruby.rb",
+                "Puppet::Type.type(:slow).provide(:ruby) do\n  def exists?\n    Puppet.notice('looked')\n    true\n  end\nend\n",
+            ),
+        ],
+        "slow { 'a': ensure => present }",
+        &["looked"],
+    );
+}

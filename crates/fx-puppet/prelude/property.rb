@@ -131,14 +131,11 @@ module Puppet
         "#{name} changed #{is_to_s(current)} to #{should_to_s(newvalue)}"
       end
       def retrieve
-        result = if provider && provider.respond_to?(:properties) then provider.properties[:ensure]
-                 elsif provider && provider.respond_to?(:exists?) then provider.exists? ? :present : :absent
-                 elsif resource.respond_to?(:exists?) then resource.exists? ? :present : :absent
-                 end
-        if provider && provider.respond_to?(:exists?)
-          provider.exists? ? :present : :absent
-        else
-          result || :absent
+        # Looking may take long: it is done once.
+        if provider && provider.respond_to?(:exists?) then provider.exists? ? :present : :absent
+        elsif resource.respond_to?(:exists?) then resource.exists? ? :present : :absent
+        elsif provider && provider.respond_to?(:properties) then provider.properties[:ensure] || :absent
+        else :absent
         end
       end
     end

@@ -246,33 +246,51 @@ impl Exec {
         let tries = self.desired.tries.max(1);
         for number in 1..=tries {
             self.report(Moment::Tries(program, number, tries));
-            let mut ignore = |_: Line<'_>| {};
-            let on_line: &mut dyn FnMut(Line<'_>) = match &mut self.watch {
-                Some(watch) => watch,
-                None => &mut ignore,
-            };
-            let ended = host.run_streaming(&spec, on_line).map_err(|error| {
-                let failure = Failure::from(error);
-                if self.desired.sensitive {
-                    let message = format!("cannot run '{}'", self.label());
-                    Failure::Hidden { kind: failure.kind(), message }
-                } else {
-                    failure
-                }
-            })?;
+            let ended = self.run_once(host, &spec)?;
             let good = matches!(ended.exit, Exit::Code(code) if self.expected().contains(&code));
             let failure = (!good).then(|| self.explain(&spec, &ended));
             self.ended = Some(ended);
             match failure {
                 None => return Ok(()),
-                Some(failure) if number == tries || failure.kind() == FailureKind::Interrupted => {
-                    return Err(failure);
-                }
+                Some(failure) if number == tries || is_final(&failure) => return Err(failure),
                 Some(_) => host.sleep(self.desired.try_sleep),
             }
         }
         Ok(())
     }
+
+    // Whatever it returns is right.
+    fn run_for_refresh(&mut self, host: &dyn Act, program: &Program) -> Result<(), Failure> {
+        let spec = self.desired.rules.spec(host, program)?;
+        self.report(Moment::Tries(program, 1, 1));
+        let ended = self.run_once(host, &spec)?;
+        match ended.exit {
+            Exit::Code(_) => Ok(()),
+            _ => Err(self.explain(&spec, &ended)),
+        }
+    }
+
+    fn run_once(&mut self, host: &dyn Act, spec: &Spec) -> Result<Ended, Failure> {
+        let mut ignore = |_: Line<'_>| {};
+        let on_line: &mut dyn FnMut(Line<'_>) = match &mut self.watch {
+            Some(watch) => watch,
+            None => &mut ignore,
+        };
+        host.run_streaming(spec, on_line).map_err(|error| {
+            let failure = Failure::from(error);
+            if self.desired.sensitive {
+                let message = format!("cannot run '{}'", self.label());
+                Failure::Hidden { kind: failure.kind(), message }
+            } else {
+                failure
+            }
+        })
+    }
+}
+
+// Who has taken too long once is not tried again.
+fn is_final(failure: &Failure) -> bool {
+    matches!(failure.kind(), FailureKind::Interrupted | FailureKind::TimedOut)
 }
 
 impl Resource for Exec {
@@ -319,11 +337,14 @@ impl Resource for Exec {
 impl Refresh for Exec {
     /// Runs the refresh command, or the command again, unless the guards say no.
     fn refresh(&mut self, host: &dyn Act) -> Result<(), Failure> {
+        self.ended = None;
         if !self.is_needed(host)? {
             return Ok(());
         }
-        let program = self.desired.refresh.clone().or_else(|| self.desired.command.clone());
-        program.map_or(Ok(()), |program| self.run(host, &program))
+        if let Some(program) = self.desired.refresh.clone() {
+            return self.run_for_refresh(host, &program);
+        }
+        self.desired.command.clone().map_or(Ok(()), |program| self.run(host, &program))
     }
 }
 
@@ -437,5 +458,38 @@ mod tests {
         exec.desired.creates = vec!["/etc".into()];
         exec.refresh(&host).unwrap();
         assert_eq!(host.call_lines().len(), 1);
+    }
+
+    #[test]
+    fn what_the_command_of_a_refresh_returns_does_not_matter() {
+        let host = MemoryHost::linux();
+        on(&host, "make again", Reply::exit(4));
+        on(&host, "make again", Reply::ending(Exit::TimedOut));
+        let refresh = Some(shell("make again"));
+        let mut exec = exec(Desired { refresh, tries: 3, ..Desired::default() });
+        exec.refresh(&host).unwrap();
+        assert_eq!(host.call_lines(), ["make again"]);
+        assert_eq!(exec.refresh(&host).unwrap_err().kind(), FailureKind::TimedOut);
+    }
+
+    #[test]
+    fn a_refresh_that_does_nothing_has_no_output() {
+        let host = MemoryHost::linux();
+        on(&host, "make", Reply::prints("made\n"));
+        let mut exec = exec(Desired::default());
+        exec.apply(&host, &[]).unwrap();
+        assert!(exec.ended.is_some());
+        exec.desired.creates = vec!["/etc".into()];
+        exec.refresh(&host).unwrap();
+        assert!(exec.ended.is_none());
+    }
+
+    #[test]
+    fn a_command_that_took_too_long_is_not_tried_again() {
+        let host = MemoryHost::linux();
+        on(&host, "make", Reply::ending(Exit::TimedOut));
+        let mut exec = exec(Desired { tries: 3, ..Desired::default() });
+        assert_eq!(exec.apply(&host, &[]).unwrap_err().kind(), FailureKind::TimedOut);
+        assert_eq!(host.call_lines(), ["make"]);
     }
 }

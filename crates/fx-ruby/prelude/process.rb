@@ -10,6 +10,8 @@ module Process
   class Status
     attr_reader :pid
     def initialize(pid, code, sig) = (@pid, @code, @sig = pid, code, sig)
+    # CRuby's copies know of no process: they are a success, and modules rely on it unknowingly.
+    def initialize_copy(_) = (@pid, @code, @sig, @copied = 0, 0, nil, true)
     def exitstatus = @code
     def exited? = !@code.nil?
     def signaled? = !@sig.nil?
@@ -22,7 +24,7 @@ module Process
     def >>(n) = to_i >> n
     def &(n) = to_i & n
     def to_s = "pid #{@pid} " + (@code ? "exit #{@code}" : "SIG#{Signal.signame(@sig)} (signal #{@sig})")
-    def inspect = "#<Process::Status: #{self}>"
+    def inspect = "#<Process::Status: #{@copied ? "uninitialized" : self}>"
   end
   class << self
     def __str(c)
