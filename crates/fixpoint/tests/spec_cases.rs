@@ -5,6 +5,7 @@
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
+    clippy::format_push_string,
     reason = "a test runs programs from outside"
 )]
 
