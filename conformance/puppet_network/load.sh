@@ -127,8 +127,11 @@ spent() { # NAME PROGRAM: processor time of a run in which nothing changes
     awk -v who="$1" -v code=$code 'END { printf "agent %s: %.3f s of processor time, ended with %s\n", who, $1 + $2, code }' "$D/$1.time"
 }
 if wants agent; then
-    mkdir -p "$D/bin" /srv/load
+    mkdir -p "$D/bin" /srv/load "$D/few"
     ln -sfn "$fixpoint" "$D/bin/puppet"
+    # As many plug-ins as a site has, not those of all modules there are.
+    for module in stdlib concat ntp apache; do ln -sfn "$modules/$module" "$D/few/$module"; done
+    ln -sfn "$D/few" "$D/code/environments/production/modules"
     serve
     spent ours "$D/bin/puppet"
     if command -v puppet > /dev/null; then spent real "$(command -v puppet)"; else echo "agent: SKIPPED, there is no puppet here"; fi

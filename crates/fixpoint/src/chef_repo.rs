@@ -66,7 +66,7 @@ impl Reader {
     }
 
     /// What files written in Ruby describe. They are evaluated on a machine that refuses changes.
-    pub(crate) fn described(&self, files: &[(Described, PathBuf)]) -> Vec<Result<J, String>> {
+    pub(crate) fn described(files: &[(Described, PathBuf)]) -> Vec<Result<J, String>> {
         if files.is_empty() {
             return Vec::new();
         }
@@ -106,7 +106,7 @@ impl Reader {
         }
         let files: Vec<(Described, PathBuf)> =
             of_ruby.iter().map(|(_, file)| file.clone()).collect();
-        for ((name, _), document) in of_ruby.into_iter().zip(self.described(&files)) {
+        for ((name, _), document) in of_ruby.into_iter().zip(Reader::described(&files)) {
             found.push((name, document?));
         }
         found.sort_by(|a, b| a.0.cmp(&b.0));

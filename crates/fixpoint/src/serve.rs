@@ -6,6 +6,7 @@ mod autosign;
 mod chef;
 mod compiler;
 mod conf;
+mod digests;
 mod environments;
 mod files;
 mod fingerprint;

@@ -12,7 +12,7 @@
 
 #[path = "../../fx-fleet/tests/support/cluster.rs"]
 mod cluster;
-#[path = "puppet_site/site.rs"]
+#[path = "support/puppet_site.rs"]
 mod puppet_site;
 
 use std::collections::BTreeSet;

@@ -6,7 +6,7 @@
     reason = "a test looks at the machine from outside"
 )]
 
-#[path = "puppet_site/site.rs"]
+#[path = "support/puppet_site.rs"]
 mod puppet_site;
 
 use std::fs;

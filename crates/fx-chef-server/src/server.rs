@@ -149,7 +149,7 @@ impl Server {
     pub fn keep_content(&self, org: &str, content: &[u8]) -> Result<String, String> {
         let mut checksum = String::new();
         self.change(|context| {
-            context.org = org.to_owned();
+            org.clone_into(&mut context.org);
             checksum = crate::files::keep(context, content)?;
             Ok(())
         })?;

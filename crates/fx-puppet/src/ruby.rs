@@ -150,10 +150,11 @@ impl Evaluator {
             ruby.current.borrow_mut().push(this);
         }
         self.own_scopes();
-        let result = if ruby.entered.replace(self.number) != self.number {
-            self.enter_ruby(&mut vm).and_then(|()| code(&mut vm))
-        } else {
+        let is_entered = ruby.entered.replace(self.number) == self.number;
+        let result = if is_entered {
             code(&mut vm)
+        } else {
+            self.enter_ruby(&mut vm).and_then(|()| code(&mut vm))
         };
         ruby.current.borrow_mut().pop();
         let result = result.map_err(|unwind| failure(ruby, &mut vm, unwind));

@@ -40,7 +40,7 @@ impl Cookbook {
             .filter(|file| reader.host.stat(file).is_ok())
             .map(|file| (Described::Metadata, file))
             .collect();
-        let described = reader.described(&in_ruby);
+        let described = Reader::described(&in_ruby);
         let mut books = Vec::new();
         for dir in dirs {
             let file = dir.join("metadata.rb");
@@ -64,7 +64,7 @@ impl Cookbook {
         let text = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
         let (name, mut version) = (text("name"), text("version"));
         if version.is_empty() {
-            version = "0.0.0".to_owned();
+            "0.0.0".clone_into(&mut version);
             metadata["version"] = json!(version);
         }
         let ignored = Ignored::find(reader, dir);

@@ -11,7 +11,7 @@ use fx_server::Refusal;
 use fx_wire::puppet::Environment;
 use serde_json::Value;
 
-use super::fingerprint;
+use super::fingerprint::{self, Look};
 use super::job::EnvironmentJob;
 use super::modules::Module;
 use crate::personas::puppet::settings::Settings;
@@ -32,7 +32,10 @@ pub(crate) struct Snapshot {
     pub(crate) modules: Vec<Module>,
     pub(crate) makes_static_catalogs: bool,
     settings: Settings,
-    key: u64,
+    /// When it was begun to be read, in seconds since 1970.
+    began: i64,
+    /// What its files were; not known before they are looked at for the first time.
+    key: OnceLock<u64>,
     classes: OnceLock<Vec<Value>>,
 }
 
@@ -67,6 +70,15 @@ impl Snapshot {
         }
     }
 
+    /// Whether the files are those that were read. Those that nobody looked at yet are, if none of
+    /// them changed since.
+    fn is_current(&self, look: &Look) -> bool {
+        match self.key.get() {
+            Some(key) => *key == look.key,
+            None => look.newest < self.began && self.key.set(look.key).is_ok(),
+        }
+    }
+
     pub(crate) fn module(&self, name: &str) -> Option<&Module> {
         self.modules.iter().find(|module| module.name == name)
     }
@@ -78,6 +90,14 @@ struct Kept {
     looked: Instant,
     /// How long to wait with the next look.
     pause: Duration,
+    /// Somebody looks now; the others need not wait for him.
+    is_looked_at: bool,
+}
+
+impl Kept {
+    fn new(snapshot: &Arc<Snapshot>, looked: Instant) -> Kept {
+        Kept { snapshot: Arc::clone(snapshot), looked, pause: PAUSE, is_looked_at: false }
+    }
 }
 
 /// All environments of a site.
@@ -132,33 +152,63 @@ impl Environments {
     /// The environment as it is now; nothing where there is none of the name.
     pub(crate) fn snapshot(&self, host: &OsHost, name: &Environment) -> Option<Arc<Snapshot>> {
         let settings = self.settings.and("environment", name.as_str());
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        // A tenth of the time at most goes into looking, and no change waits long.
-        let pause = || (now.elapsed() * 10).clamp(PAUSE, MOST_PAUSE);
-        if let Some(known) = kept.get_mut(name.as_str()) {
+        let known = {
+            let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(known) = kept.get_mut(name.as_str()) else {
+                settings.environment_dir(host)?;
+                let snapshot = Arc::new(self.read(host, name, settings, None));
+                kept.insert(name.to_string(), Kept::new(&snapshot, now));
+                return Some(snapshot);
+            };
             // `unlimited` means until somebody flushes it.
             let is_fixed = self.settings.get("environment_timeout") == "unlimited";
-            if is_fixed || now.duration_since(known.looked) < known.pause {
+            if is_fixed || known.is_looked_at || now.duration_since(known.looked) < known.pause {
                 return Some(Arc::clone(&known.snapshot));
             }
-            // A link may lead to another directory now.
-            if settings.environment_dir(host) == known.snapshot.dir
-                && fingerprint::of(host, &known.snapshot) == known.snapshot.key
-            {
-                known.looked = now;
-                known.pause = pause();
-                return Some(Arc::clone(&known.snapshot));
+            known.is_looked_at = true;
+            Arc::clone(&known.snapshot)
+        };
+        // A link may lead to another directory now.
+        let dir = settings.environment_dir(host);
+        let look = fingerprint::of(host, &known);
+        let is_current = dir == known.dir && known.is_current(&look);
+        let new = || {
+            // Files that change while they are read differ from the look at the next one.
+            let key = (dir == known.dir).then_some(look.key);
+            Arc::new(self.read(host, name, settings.clone(), key))
+        };
+        let snapshot = match (is_current, &dir) {
+            (true, _) => known,
+            (false, Some(_)) => new(),
+            (false, None) => {
+                self.flush(Some(name));
+                return None;
             }
+        };
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        match kept.get_mut(name.as_str()) {
+            Some(entry) if is_current => {
+                entry.looked = Instant::now();
+                // A tenth of the time at most goes into looking, unless a change would wait long.
+                entry.pause = (now.elapsed() * 10).clamp(PAUSE, MOST_PAUSE);
+                entry.is_looked_at = false;
+            }
+            // Somebody flushed it meanwhile.
+            None if is_current => {}
+            _ => drop(kept.insert(name.to_string(), Kept::new(&snapshot, Instant::now()))),
         }
-        settings.environment_dir(host)?;
-        let snapshot = Arc::new(self.read(host, name, settings));
-        let entry = Kept { snapshot: Arc::clone(&snapshot), looked: now, pause: PAUSE };
-        kept.insert(name.to_string(), entry);
         Some(snapshot)
     }
 
-    fn read(&self, host: &OsHost, name: &Environment, settings: Settings) -> Snapshot {
+    fn read(
+        &self,
+        host: &OsHost,
+        name: &Environment,
+        settings: Settings,
+        key: Option<u64>,
+    ) -> Snapshot {
+        let began = host.now().secs;
         let request = settings.request(host);
         let config_version = settings.config_version(host);
         let version = version(host, &config_version);
@@ -175,7 +225,8 @@ impl Environments {
             modules,
             makes_static_catalogs: settings.own_or("static_catalogs", host) != "false",
             settings,
-            key: 0,
+            began,
+            key: key.map_or_else(OnceLock::new, OnceLock::from),
             classes: OnceLock::new(),
         };
         if snapshot.config_version.is_empty()
@@ -183,7 +234,6 @@ impl Environments {
         {
             snapshot.version = deployed;
         }
-        snapshot.key = fingerprint::of(host, &snapshot);
         snapshot
     }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use fx_crypto::digest::Algorithm;
-use fx_host::{Env, Files, Kind, Meta, OsHost};
+use fx_host::{Clock, Env, Files, Kind, Meta, OsHost};
 use fx_server::{Content, FileWish, Refusal, Tree};
 use fx_wire::puppet::{Checksum, FileKind, Metadata};
 use regex::Regex;
 
 use super::conf::Mounts;
+use super::digests::Digests;
 use super::environments::Snapshot;
 
 /// Mode that clients see who do not take ours.
@@ -37,6 +38,7 @@ pub(crate) fn is_of_modules(mount: &str) -> bool {
 pub(crate) struct Served<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) mounts: &'a Mounts,
+    pub(crate) digests: &'a Digests,
 }
 
 /// Paths that a wish may mean, the first one counts.
@@ -73,7 +75,7 @@ pub(crate) fn metadata(
 ) -> Result<Metadata, Refusal> {
     let place = places(host, served, wish).into_iter().next();
     let place = place.ok_or_else(|| not_found("file_metadata", wish))?;
-    describe(host, wish, &place, &place, None)
+    describe(host, served, wish, (&place, &place), None)
 }
 
 /// The tree below a path, or below the same path of several modules; its root is `.`.
@@ -113,7 +115,7 @@ pub(crate) fn metadatas(
             for name in &level {
                 if names.insert(name.clone()) {
                     let place = if name == "." { root.clone() } else { root.join(name) };
-                    found.push(describe(host, wish, root, &place, Some(name.clone()))?);
+                    found.push(describe(host, served, wish, (root, &place), Some(name.clone()))?);
                 }
                 let is_deep = tree.depth.is_some_and(|most| depth >= most);
                 if tree.recurses && !is_deep {
@@ -153,9 +155,9 @@ fn children(
 
 fn describe(
     host: &OsHost,
+    served: &Served<'_>,
     wish: &FileWish,
-    root: &Path,
-    place: &Path,
+    (root, place): (&Path, &Path),
     relative_path: Option<String>,
 ) -> Result<Metadata, Refusal> {
     let failed = |error: fx_host::HostError| Refusal::Failed(error.to_string());
@@ -181,13 +183,14 @@ fn describe(
         owner,
         group,
         mode,
-        checksum: checksum(host, wish, place, &meta)?,
+        checksum: checksum(host, served, wish, place, &meta)?,
         kind,
     })
 }
 
 fn checksum(
     host: &OsHost,
+    served: &Served<'_>,
     wish: &FileWish,
     place: &Path,
     meta: &Meta,
@@ -207,13 +210,19 @@ fn checksum(
         name => {
             let algorithm = Algorithm::named(name)
                 .ok_or_else(|| Refusal::Failed(format!("Invalid checksum type '{name}'")))?;
-            // A link that leads nowhere has no content.
-            let digest = match host.open(place) {
+            let take = || match host.open(place) {
                 Ok(mut content) => algorithm
                     .hex_of(&mut content)
-                    .map_err(|error| Refusal::Failed(error.to_string()))?,
-                Err(_) if meta.is_symlink() => String::new(),
-                Err(error) => return Err(Refusal::Failed(error.to_string())),
+                    .map_err(|error| Refusal::Failed(error.to_string())),
+                // A link that leads nowhere has no content.
+                Err(_) if meta.is_symlink() => Ok(String::new()),
+                Err(error) => Err(Refusal::Failed(error.to_string())),
+            };
+            // What a link leads to changes without the link.
+            let digest = if meta.is_file() {
+                served.digests.get((name, place, meta, host.now()), take)?
+            } else {
+                take()?
             };
             of(name, digest)
         }

@@ -11,8 +11,15 @@ use super::environments::Snapshot;
 /// Deeper than any code; what lies below is not looked at.
 const DEPTH: usize = 40;
 
-pub(crate) fn of(host: &OsHost, snapshot: &Snapshot) -> u64 {
-    let mut hasher = DefaultHasher::new();
+/// What a look at all files found.
+pub(crate) struct Look {
+    pub(crate) key: u64,
+    /// When one of them changed last, in seconds since 1970.
+    pub(crate) newest: i64,
+}
+
+pub(crate) fn of(host: &OsHost, snapshot: &Snapshot) -> Look {
+    let mut walk = Walk { host, hasher: DefaultHasher::new(), newest: i64::MIN };
     let mut trees: Vec<PathBuf> = snapshot.dir.iter().cloned().collect();
     trees.push(snapshot.manifest.clone());
     trees.extend(snapshot.modulepath.iter().cloned());
@@ -29,27 +36,38 @@ pub(crate) fn of(host: &OsHost, snapshot: &Snapshot) -> u64 {
     let mut seen: Vec<PathBuf> = Vec::new();
     for tree in trees {
         if !seen.iter().any(|known| tree.starts_with(known)) {
-            add(host, &tree, &mut hasher, 0);
+            walk.add(&tree, 0);
             seen.push(tree);
         }
     }
-    hasher.finish()
+    Look { key: walk.hasher.finish(), newest: walk.newest }
 }
 
-fn add(host: &OsHost, path: &Path, hasher: &mut DefaultHasher, depth: usize) {
-    path.hash(hasher);
-    let Ok(meta) = host.stat(path) else { return };
-    (meta.size, meta.ino, meta.mode).hash(hasher);
-    (meta.mtime.secs, meta.mtime.nanos, meta.ctime.secs, meta.ctime.nanos).hash(hasher);
-    if !meta.is_dir() || depth >= DEPTH {
-        return;
-    }
-    for entry in host.list(path).unwrap_or_default() {
-        // The history of the code is not the code.
-        if entry.name == ".git" && entry.kind != Some(Kind::File) {
-            continue;
+struct Walk<'a> {
+    host: &'a OsHost,
+    hasher: DefaultHasher,
+    newest: i64,
+}
+
+impl Walk<'_> {
+    fn add(&mut self, path: &Path, depth: usize) {
+        path.hash(&mut self.hasher);
+        let Ok(meta) = self.host.stat(path) else { return };
+        (meta.size, meta.ino, meta.mode).hash(&mut self.hasher);
+        let times = (meta.mtime.secs, meta.mtime.nanos, meta.ctime.secs, meta.ctime.nanos);
+        times.hash(&mut self.hasher);
+        self.newest = self.newest.max(meta.ctime.secs);
+        if !meta.is_dir() || depth >= DEPTH {
+            return;
         }
-        add(host, &path.join(&entry.name), hasher, depth + 1);
+        for entry in self.host.list(path).unwrap_or_default() {
+            // The history of the code and its tests are not the code.
+            let is_beside = entry.name == ".git" || entry.name == "spec";
+            if is_beside && entry.kind != Some(Kind::File) {
+                continue;
+            }
+            self.add(&path.join(&entry.name), depth + 1);
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use fx_wire::puppet::{CertName, Environment, Metadata};
 use serde_json::{Map, Value, json};
 
 use super::conf::{Mounts, VersionedCode};
+use super::digests::Digests;
 use super::environments::{Environments, Snapshot};
 use super::files::{self, Served};
 use super::job::{CompileJob, Job};
@@ -25,6 +26,7 @@ pub(crate) struct Site {
     workers: Workers,
     server: Server,
     conf: SiteCode,
+    digests: Digests,
     /// Whether there is somebody to ask what nodes export.
     has_exports: bool,
 }
@@ -57,7 +59,7 @@ impl Site {
     ) -> std::io::Result<Site> {
         let has_exports = exports.is_some();
         let workers = Workers::start(compiling.workers, compiling.limit, exports, log)?;
-        Ok(Site { environments, workers, server, conf, has_exports })
+        Ok(Site { environments, workers, server, conf, digests: Digests::default(), has_exports })
     }
 
     fn snapshot(&self, name: &Environment) -> Result<Arc<Snapshot>, Refusal> {
@@ -65,7 +67,7 @@ impl Site {
     }
 
     fn served<'a>(&'a self, snapshot: &'a Snapshot) -> Served<'a> {
-        Served { snapshot, mounts: &self.conf.mounts }
+        Served { snapshot, mounts: &self.conf.mounts, digests: &self.digests }
     }
 
     /// The catalog with the version of its code, where that is known.

@@ -35,7 +35,7 @@ pub(crate) struct Api(Server);
 
 impl Api {
     pub(crate) fn new(url: &str, name: &str, key: &Key) -> Api {
-        let limit = Duration::from_secs(60);
+        let limit = Duration::from_mins(1);
         let timeouts = Timeouts { connect: limit, read: limit };
         let reach = Reach { plain: true, proxy: None };
         let client = Client::reaching(&Trust::Anyone, None, Vec::new(), timeouts, &reach).unwrap();

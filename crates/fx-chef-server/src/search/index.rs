@@ -60,7 +60,9 @@ impl Index {
     /// Takes these documents instead of all others; the number stands for the form they have.
     pub(super) fn replace(&mut self, all: impl Iterator<Item = (String, Words)>, form: u8) {
         let old: Vec<String> = self.documents.keys().cloned().collect();
-        old.iter().for_each(|name| self.remove(name));
+        for name in &old {
+            self.remove(name);
+        }
         for (name, words) in all {
             self.add(name, vec![form], &words);
         }
@@ -171,12 +173,15 @@ fn share(a: &[Term], b: &[Term]) -> bool {
     few.iter().any(|term| many.binary_search(term).is_ok())
 }
 
+/// An index that several requests use.
+type Shared = Arc<Mutex<Index>>;
+
 /// Indexes by organization and name.
 #[derive(Default)]
-pub(crate) struct Indexes(Mutex<HashMap<(String, String), Arc<Mutex<Index>>>>);
+pub(crate) struct Indexes(Mutex<HashMap<(String, String), Shared>>);
 
 impl Indexes {
-    pub(super) fn of(&self, org: &str, index: &str) -> Arc<Mutex<Index>> {
+    pub(super) fn of(&self, org: &str, index: &str) -> Shared {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(all.entry((org.to_owned(), index.to_owned())).or_default())
     }

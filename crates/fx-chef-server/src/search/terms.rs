@@ -97,7 +97,9 @@ mod tests {
             let some: Vec<_> = (0..10).map(|at| terms.take(&format!("w{round}x{at}"))).collect();
             let stays = terms.take("stays");
             assert_eq!(terms.text(stays), "stays");
-            some.into_iter().for_each(|term| terms.give_back(term));
+            for term in some {
+                terms.give_back(term);
+            }
         }
         assert_eq!((terms.known.len(), terms.by_text.len()), (11, 1));
         assert_eq!(terms.fitting("st", |_| true).len(), 1);

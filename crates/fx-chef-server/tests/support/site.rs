@@ -65,26 +65,24 @@ impl Site {
         let dir = tempfile::tempdir().unwrap();
         let store = dir.path().join("fleet.db");
         let mut keys = BTreeMap::new();
-        {
-            let server = server_over(Fleet::sqlite(&store).unwrap());
-            let superuser = new_key();
-            server.ensure_superuser(&superuser.public().to_pem().unwrap()).unwrap();
-            let made = server.ensure_organization("acme", "admin").unwrap().unwrap();
-            let other = server.ensure_organization("other", "admin").unwrap().unwrap();
-            keys.insert("superuser", superuser);
-            keys.insert("validator", Key::from_pem(&made.validator).unwrap());
-            keys.insert("admin", Key::from_pem(&made.admin.unwrap()).unwrap());
-            let stranger = Key::from_pem(&other.validator).unwrap();
-            let shared = new_key();
-            for name in ["n1", "n2", "member", "outsider", "forged"] {
-                keys.insert(name, shared.clone());
-            }
-            keys.insert("nobody", shared.clone());
-            keys.insert("stranger", stranger);
-            let site = Site { dir, store, keys };
-            site.fill(&server, &shared);
-            return site;
+        let server = server_over(Fleet::sqlite(&store).unwrap());
+        let superuser = new_key();
+        server.ensure_superuser(&superuser.public().to_pem().unwrap()).unwrap();
+        let made = server.ensure_organization("acme", "admin").unwrap().unwrap();
+        let other = server.ensure_organization("other", "admin").unwrap().unwrap();
+        keys.insert("superuser", superuser);
+        keys.insert("validator", Key::from_pem(&made.validator).unwrap());
+        keys.insert("admin", Key::from_pem(&made.admin.unwrap()).unwrap());
+        let stranger = Key::from_pem(&other.validator).unwrap();
+        let shared = new_key();
+        for name in ["n1", "n2", "member", "outsider", "forged"] {
+            keys.insert(name, shared.clone());
         }
+        keys.insert("nobody", shared.clone());
+        keys.insert("stranger", stranger);
+        let site = Site { dir, store, keys };
+        site.fill(&server, &shared);
+        site
     }
 
     /// What there is to ask for.

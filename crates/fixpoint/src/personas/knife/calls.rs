@@ -284,7 +284,7 @@ fn from_files(
     for file in files {
         let file = PathBuf::from(file);
         let document = if file.extension().is_some_and(|ending| ending == "rb") {
-            reader.described(&[(kind, file.clone())]).remove(0)?
+            Reader::described(&[(kind, file.clone())]).remove(0)?
         } else {
             reader.json(&file)?
         };
@@ -332,7 +332,9 @@ fn bag_from_file(knife: &Knife, words: &[String]) -> Done {
         let files: Vec<PathBuf> = match reader.names(file) {
             Ok(names) if !names.is_empty() => names
                 .into_iter()
-                .filter(|(name, is_dir)| !is_dir && name.ends_with(".json"))
+                .filter(|(name, is_dir)| {
+                    !is_dir && Path::new(name).extension() == Some("json".as_ref())
+                })
                 .map(|(name, _)| file.join(name))
                 .collect(),
             _ => vec![file.to_path_buf()],

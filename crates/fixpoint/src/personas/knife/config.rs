@@ -48,7 +48,7 @@ impl Settings {
         }
         if let Some(file) = file {
             dir = file.parent().map(Path::to_path_buf).unwrap_or_default();
-            let read = Reader::new().described(&[(Described::Config, file)]).remove(0)?;
+            let read = Reader::described(&[(Described::Config, file)]).remove(0)?;
             merge(&mut values, &read);
         }
         for (name, setting) in FLAGS {
@@ -112,8 +112,9 @@ impl Settings {
         }
         let dir = self.trusted_dir();
         for (name, is_dir) in reader.names(&dir)? {
-            if !is_dir && (name.ends_with(".crt") || name.ends_with(".pem")) {
-                let file = dir.join(name);
+            let file = dir.join(name);
+            let ending = file.extension().and_then(|ending| ending.to_str());
+            if !is_dir && matches!(ending, Some("crt" | "pem")) {
                 let text = reader.bytes(&file)?;
                 let found = Certificate::bundle(&String::from_utf8_lossy(&text))
                     .map_err(|error| format!("'{}': {error}", file.display()))?;
@@ -227,7 +228,7 @@ fn credentials(text: &str) -> Result<Vec<(String, String, String)>, usize> {
             continue;
         }
         if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            profile = name.trim().trim_matches(['\'', '"']).to_owned();
+            name.trim().trim_matches(['\'', '"']).clone_into(&mut profile);
             continue;
         }
         let (key, value) = line.split_once('=').ok_or(at + 1)?;

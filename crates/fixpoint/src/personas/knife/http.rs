@@ -146,7 +146,9 @@ pub(super) fn explain(knife: &Knife, wrong: &Wrong) {
         Wrong::Unanswered(AskError::Net { url, error }) => unanswered(url, error),
         Wrong::Unanswered(other) => vec![format!("ERROR: {other}")],
     };
-    lines.iter().for_each(|line| Knife::tell(line));
+    for line in &lines {
+        Knife::tell(line);
+    }
 }
 
 fn unanswered(url: &str, error: &NetError) -> Vec<String> {

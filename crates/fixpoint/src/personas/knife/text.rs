@@ -6,6 +6,11 @@ fn is_single(value: &J) -> bool {
     !matches!(value, J::Array(_) | J::Object(_))
 }
 
+/// Adds to a text, which cannot fail.
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let _infallible = std::fmt::Write::write_fmt(out, text);
+}
+
 /// A value that stands on one line.
 pub(super) fn plain(value: &J) -> String {
     match value {
@@ -45,14 +50,14 @@ fn of_object(all: &Map<String, J>) -> String {
         };
         if is_single(value) {
             let label = format!("{key}:");
-            out.push_str(&format!("{label:<width$} {}\n", plain(value)));
+            put(&mut out, format_args!("{label:<width$} {}\n", plain(value)));
             continue;
         }
-        out.push_str(&format!("{key}:\n"));
+        put(&mut out, format_args!("{key}:\n"));
         let inner = text(value);
         // Empty lines at the end are not kept.
         for line in inner.trim_end_matches('\n').split('\n').filter(|_| !inner.is_empty()) {
-            out.push_str(&format!("  {line}\n"));
+            put(&mut out, format_args!("  {line}\n"));
         }
     }
     out
@@ -96,31 +101,36 @@ pub(super) fn node(node: &J) -> String {
     let mut out = format!("Node Name:   {}\n", plain(&node["name"]));
     let by_policy = node["policy_name"].is_string() || node["policy_group"].is_string();
     if by_policy {
-        out.push_str(&format!(
-            "Policy Name:  {}\nPolicy Group: {}\n",
-            plain(&node["policy_name"]),
-            plain(&node["policy_group"])
-        ));
+        put(
+            &mut out,
+            format_args!(
+                "Policy Name:  {}\nPolicy Group: {}\n",
+                plain(&node["policy_name"]),
+                plain(&node["policy_group"])
+            ),
+        );
     } else {
-        out.push_str(&format!("Environment: {}\n", plain(&node["chef_environment"])));
+        put(&mut out, format_args!("Environment: {}\n", plain(&node["chef_environment"])));
     }
-    out.push_str(&format!(
-        "FQDN:        {}\nIP:          {}\n",
-        plain(&automatic["fqdn"]),
-        plain(ip)
-    ));
-    out.push_str(&format!("Run List:    {}\n", list(&node["run_list"])));
+    put(
+        &mut out,
+        format_args!("FQDN:        {}\nIP:          {}\n", plain(&automatic["fqdn"]), plain(ip)),
+    );
+    put(&mut out, format_args!("Run List:    {}\n", list(&node["run_list"])));
     if !by_policy {
-        out.push_str(&format!("Roles:       {}\n", list(&automatic["roles"])));
+        put(&mut out, format_args!("Roles:       {}\n", list(&automatic["roles"])));
     }
     let platform =
         format!("{} {}", plain(&automatic["platform"]), plain(&automatic["platform_version"]));
-    out.push_str(&format!(
-        "Recipes:     {}\nPlatform:    {}\nTags:        {}\n",
-        list(&automatic["recipes"]),
-        platform.trim_end(),
-        list(&node["normal"]["tags"])
-    ));
+    put(
+        &mut out,
+        format_args!(
+            "Recipes:     {}\nPlatform:    {}\nTags:        {}\n",
+            list(&automatic["recipes"]),
+            platform.trim_end(),
+            list(&node["normal"]["tags"])
+        ),
+    );
     out
 }
 
