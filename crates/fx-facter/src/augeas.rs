@@ -5,11 +5,13 @@ use fx_value::Value;
 
 use crate::{map, text_of};
 
+const TOOL: &str = "augparse";
+
 pub(crate) fn augeas(host: &dyn Look) -> Value {
-    if host.find_program("augparse").is_none() {
+    if host.find_program(TOOL).is_none() {
         return Value::Undef;
     }
-    let mut spec = Spec::argv(["augparse", "--version"]);
+    let mut spec = Spec::argv([TOOL, "--version"]);
     // It prints its version on standard error.
     spec.merge_stderr = true;
     let answer = host.query(&spec).map(|ended| ended.stdout).unwrap_or_default();
@@ -22,7 +24,7 @@ pub(crate) fn augeas(host: &dyn Look) -> Value {
 // `augparse 1.14.0 …` at the beginning of a line; what follows the third number is cut off.
 fn version(answer: &str) -> Option<&str> {
     answer.lines().find_map(|line| {
-        let text = line.strip_prefix("augparse ")?;
+        let text = line.strip_prefix(TOOL)?.strip_prefix(' ')?;
         let mut parts = text.splitn(3, '.');
         let (major, minor, rest) = (parts.next()?, parts.next()?, parts.next()?);
         let is_number =
