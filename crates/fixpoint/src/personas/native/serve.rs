@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fx_engine::Cancel;
 use fx_fleet::Fleet;
-use fx_host::{Clock, Edits, Files, OsHost};
+use fx_host::{Clock, Files, OsHost};
 use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptions, Tls};
 
 use crate::personas::puppet::settings::Settings;
