@@ -26,7 +26,7 @@ pub(crate) use authority::{
     write_authority,
 };
 pub(crate) use autosign::AutosignSetting;
-pub(crate) use chef::{Chef, ChefWish, first_organization, over_store};
+pub(crate) use chef::{Chef, ChefWish, first_organization, make_private_dirs, over_store};
 pub(crate) use compiler::run as compile_for_server;
 pub(crate) use conf::read as read_conf;
 pub(crate) use environments::Environments;

@@ -78,6 +78,17 @@ impl Chef {
     }
 }
 
+/// Makes a directory, and those above it that are missing, for nobody else to read.
+pub(crate) fn make_private_dirs(host: &OsHost, dir: &Path) -> Result<(), String> {
+    let mut missing: Vec<&Path> =
+        dir.ancestors().take_while(|dir| host.lstat(dir).is_err()).collect();
+    missing.reverse();
+    for dir in missing {
+        host.make_dir(dir, 0o700).map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
 /// Chef's server over a store. Its superuser is made where there is none, with a key in a file
 /// that only we can read.
 pub(crate) fn over_store(
@@ -87,9 +98,7 @@ pub(crate) fn over_store(
     log: &Log,
     scheme: &'static str,
 ) -> Result<Server, String> {
-    if host.lstat(dir).is_err() {
-        host.make_dir(dir, 0o700).map_err(|error| error.to_string())?;
-    }
+    make_private_dirs(host, dir)?;
     let server = Server::new(Parts {
         fleet: fleet.clone(),
         clock: Arc::new(|| u64::try_from(OsHost::new().now().secs).unwrap_or(0)),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fx_engine::Cancel;
 use fx_fleet::Fleet;
-use fx_host::{Clock, Edits, Files, OsHost};
+use fx_host::{Clock, Files, OsHost};
 use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptions, Tls};
 
 use crate::personas::puppet::settings::Settings;
@@ -225,7 +225,8 @@ fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result
         file => {
             let default = || Path::new(&settings.get("vardir")).join("fleet.db");
             let file = file.map_or_else(default, PathBuf::from);
-            make_private_dir(host, &file)?;
+            let dir = file.parent().unwrap_or(Path::new("/"));
+            crate::serve::make_private_dirs(host, dir)?;
             Fleet::sqlite(&file)
         }
     };
@@ -236,15 +237,4 @@ fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result
 fn address(host: &OsHost, name: &str) -> String {
     let found = fx_host::Net::resolve(host, name).unwrap_or_default();
     found.first().map_or_else(|| "127.0.0.1".into(), ToString::to_string)
-}
-
-fn make_private_dir(host: &OsHost, store: &Path) -> Result<(), String> {
-    let dir = store.parent().unwrap_or(Path::new("/"));
-    let mut missing: Vec<&Path> =
-        dir.ancestors().take_while(|dir| host.lstat(dir).is_err()).collect();
-    missing.reverse();
-    for dir in missing {
-        host.make_dir(dir, 0o700).map_err(|error| error.to_string())?;
-    }
-    Ok(())
 }
