@@ -606,7 +606,6 @@ fn an_encrypted_value_of_hiera_is_opened_with_the_key_of_the_node() {
 #[test]
 fn programs_that_are_not_here_say_what_to_use_instead() {
     for (name, instead) in [
-        ("knife", "chef-client -z"),
         ("chef", "fixpoint check"),
         ("chef-shell", "fixpoint explain"),
         ("kitchen", "fixpoint try"),
@@ -614,7 +613,7 @@ fn programs_that_are_not_here_say_what_to_use_instead() {
         ("inspec", "fixpoint plan"),
         ("cookstyle", "fixpoint check"),
         ("bolt", "fixpoint run"),
-        ("r10k", "fixpoint run"),
+        ("r10k", "fixpoint deploy"),
         ("pdk", "fixpoint check"),
         ("cf-hub", "fixpoint history"),
     ] {

@@ -14,9 +14,8 @@ const INSTEAD: &[(&str, &str)] = &[
     ("cookstyle", "`fixpoint check DIR` finds mistakes in cookbooks"),
     ("inspec", "`fixpoint plan` says where the machine is not as policy wants it"),
     ("kitchen", "`fixpoint try DIR` converges a cookbook twice in a copy of this machine"),
-    ("knife", "run cookbooks of a directory with `chef-client -z`, or with `fixpoint run DIR`"),
-    ("pdk", "`fixpoint check DIR` checks a module, `puppet apply` runs it"),
-    ("r10k", "check the control repo out with git and run it with `fixpoint run DIR`"),
+    ("pdk", "`fixpoint check DIR` checks a module, `fixpoint test` runs its specs"),
+    ("r10k", "`fixpoint deploy` puts a control repository and its modules in place"),
 ];
 
 /// The names.

@@ -198,7 +198,7 @@ mod tests {
         );
         check(
             &format!("{{ {whole} alow: \"*\"\n sort-order: 5\n name: n }}"),
-            "auth.conf:6: authorization.rules.alow: 'alow' is not known; remove it",
+            "auth.conf:5: authorization.rules.alow: 'alow' is not known; remove it",
         );
         check(
             &format!("{{ {whole} sort-order: 5\n name: n }}"),

@@ -8,24 +8,31 @@ pub(super) struct Part<'a> {
     file: &'a str,
     text: &'a str,
     pub(super) value: &'a Value,
-    /// The line from which on names are looked for.
+    /// The line from which on names are looked for, …
     line: usize,
+    /// … or around which, where it is that of one member among others.
+    is_amid: bool,
     /// `authorization.rules`
     path: String,
 }
 
 impl<'a> Part<'a> {
     pub(super) fn top(file: &'a str, text: &'a str, value: &'a Value) -> Part<'a> {
-        Part { file, text, value, line: 1, path: String::new() }
+        Part { file, text, value, line: 1, is_amid: false, path: String::new() }
     }
 
-    /// The first line from here on that has a word.
+    /// The first line from here on that has a word; the nearest one where this is the middle.
     fn line_of(&self, word: &str) -> usize {
-        let mut lines = self.text.lines().enumerate().skip(self.line.saturating_sub(1));
         let is_comment = |line: &str| matches!(line.trim_start().get(..1), Some("#" | "/"));
-        lines
-            .find(|(_, line)| !is_comment(line) && line.contains(word))
-            .map_or(self.line, |(at, _)| at + 1)
+        let lines = self.text.lines().zip(1..);
+        let found = lines.filter(|(line, _)| !is_comment(line) && line.contains(word));
+        let mut found = found.map(|(_, number)| number);
+        let line = if self.is_amid {
+            found.min_by_key(|number: &usize| number.abs_diff(self.line))
+        } else {
+            found.find(|number| *number >= self.line)
+        };
+        line.unwrap_or(self.line)
     }
 
     fn part(&self, name: &str, value: &'a Value) -> Part<'a> {
@@ -33,12 +40,12 @@ impl<'a> Part<'a> {
             "" => name.to_owned(),
             path => format!("{path}.{name}"),
         };
-        Part { value, line: self.line_of(name), path, ..self.clone() }
+        Part { value, line: self.line_of(name), is_amid: false, path, ..self.clone() }
     }
 
     /// The same from the line on that has a text.
     pub(super) fn at_line_of(&self, word: &str) -> Part<'a> {
-        Part { line: self.line_of(word), ..self.clone() }
+        Part { line: self.line_of(word), is_amid: true, ..self.clone() }
     }
 
     /// An error that names the place.
