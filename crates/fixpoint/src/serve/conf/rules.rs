@@ -202,7 +202,7 @@ mod tests {
         );
         check(
             &format!("{{ {whole} sort-order: 5\n name: n }}"),
-            "auth.conf:5: authorization.rules: a rule needs 'allow'",
+            "auth.conf:6: authorization.rules: a rule needs 'allow'",
         );
         check(
             &format!("{{ {whole} allow: \"x*y\"\n sort-order: 5\n name: n }}"),
