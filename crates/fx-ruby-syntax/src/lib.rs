@@ -20,5 +20,5 @@ pub use image::{Image, Stored};
 pub use intern::{Interner, Sym};
 pub use lower::{ParseError, Parsed, Request, errors, parse};
 pub use scene::{Scene, scene};
-pub use ship::{Lowered, lower_prelude};
+pub use ship::{Lowered, lower_prelude, ship_prelude};
 pub use spot::spot;
