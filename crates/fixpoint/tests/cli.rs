@@ -604,6 +604,24 @@ fn an_encrypted_value_of_hiera_is_opened_with_the_key_of_the_node() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_is_said_in_one_line() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = dir.path().join("a_spec.rb");
+    std::fs::write(&spec, "describe('x') { it('a') { expect(1).to eq 1 } }\n").unwrap();
+    let spec = spec.to_str().unwrap();
+    for (format, out, why) in [
+        ("nosuch", "/dev/null", "Formatter 'nosuch' unknown; there are progress"),
+        ("json", "/nowhere/x", "the report cannot be written: No such file or directory"),
+        ("json", "/dev/full", "the report cannot be written: No space left on device"),
+    ] {
+        let output = fixpoint(&["test", "--format", format, "--out", out, spec]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!((output.status.code(), text.lines().count()), (Some(1), 1), "{text}");
+        assert!(text.contains(why), "{text}");
+    }
+}
+
+#[test]
 fn programs_that_are_not_here_say_what_to_use_instead() {
     for (name, instead) in [
         ("chef", "fixpoint check"),

@@ -6,11 +6,12 @@ module RSpec
       def self.main(text)
         require "json"
         run(::JSON.parse(text))
-      rescue ArgumentError => e
-        raise unless e.message.start_with?("Formatter ")
+      rescue NoReport => e
         warn(e.message)
         1
       end
+      # A report that cannot be written as it was asked for.
+      class NoReport < StandardError; end
       def self.run(options) = new(options).run
       def initialize(options) = @options = options
 
@@ -30,7 +31,7 @@ module RSpec
         reporter.start(chosen.size)
         run_groups(reporter, chosen) if reporter.errors.empty?
         reporter.finish(now - loaded, loaded - began)
-        outputs.each { |_, out| out.close unless out.equal?($stdout) }
+        close(outputs)
         reporter.errors.empty? && reporter.failed.empty? ? 0 : config.failure_exit_code
       end
 
@@ -42,10 +43,19 @@ module RSpec
         wishes = @options["formats"]
         wishes = [["progress", nil]] if wishes.nil? || wishes.empty?
         wishes.map do |name, path|
-          kind = Formatters::KINDS[name] or raise ArgumentError, "Formatter '#{name}' unknown"
+          kind = Formatters::KINDS[name]
+          raise NoReport, "Formatter '#{name}' unknown; there are #{Formatters::KINDS.keys.join(", ")}" unless kind
           out = path ? File.open(path, "w") : $stdout
           [kind.new(out), out]
+        rescue SystemCallError => e
+          raise NoReport, "the report cannot be written: #{e.message}"
         end
+      end
+
+      def close(outputs)
+        outputs.each { |_, out| out.close unless out.equal?($stdout) }
+      rescue SystemCallError => e
+        raise NoReport, "the report cannot be written: #{e.message}"
       end
 
       def load_files(reporter)

@@ -226,6 +226,16 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_chosen_by_its_number_gives_its_value() {
+        let mut third = measurement("int", Some("(\\d+)"), None);
+        (third.line, third.number) = (None, Some(3));
+        let lines = ["10", "11", "12", "13"];
+        assert_eq!(third.judge(lines.into_iter()), Ok(Measured::Number(12.0)));
+        third.number = Some(9);
+        assert_eq!(third.judge(lines.into_iter()), Ok(Measured::Number(0.0)));
+    }
+
+    #[test]
     fn what_cannot_be_measured_is_an_error_in_the_words_of_the_original() {
         let table = [
             (
