@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use fx_cfengine::command::split_command;
-use fx_host::{Accounts, Edits, OsHost, Spec};
+use fx_host::{Accounts, Edits, Files, OsHost, Spec};
 use fx_resources::acl::{Acl, Who};
 
 use super::tools::Log;
@@ -50,7 +50,13 @@ impl Socket {
         let dir = PathBuf::from(format!("{state}/cf-execd.sockets"));
         let file = dir.join("runagent.socket");
         let words = |error: fx_host::HostError| error.to_string();
-        host.make_dir(&dir, 0o700).map_err(words)?;
+        match host.lstat(&dir) {
+            // That of an earlier daemon is shut while the socket is made.
+            Ok(meta) if meta.is_dir() => host.set_mode(&dir, 0o700),
+            // Whatever else has the name is named by the error.
+            _ => host.make_dir(&dir, 0o700),
+        }
+        .map_err(words)?;
         // One of a daemon that was killed; where it cannot be removed the next call says so.
         let _gone = host.remove_file(&file);
         let listener = UnixListener::bind(&file)
@@ -165,6 +171,8 @@ fn run(words: Vec<String>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use fx_engine::Level;
+
     use super::*;
 
     #[test]
@@ -183,6 +191,22 @@ mod tests {
             assert!(words(wrong, &asked, "/b").is_err(), "{wrong:?}");
         }
         assert!(words("localhost", &Asked::default(), "/b").is_err());
+    }
+
+    #[test]
+    fn a_second_daemon_opens_its_socket_too_and_no_link_is_followed() {
+        let host = OsHost::new();
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().to_str().unwrap();
+        let open = || Socket::open(&host, state, "/b", Asked::default(), Log(Level::Error));
+        for _ in 0..2 {
+            let socket = open().unwrap_or_else(|why| panic!("{why}"));
+            assert_eq!(host.lstat(&socket.file).unwrap().mode & 0o777, 0o700);
+        }
+        let sockets = dir.path().join("cf-execd.sockets");
+        host.rename(&sockets, &dir.path().join("elsewhere")).unwrap();
+        host.symlink(Path::new("elsewhere"), &sockets).unwrap();
+        assert!(open().is_err());
     }
 
     #[test]
