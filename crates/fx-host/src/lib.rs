@@ -14,6 +14,7 @@
 mod passing;
 mod error;
 pub mod limits;
+mod directory;
 mod files;
 mod in_place;
 mod commands;
@@ -41,6 +42,7 @@ pub use accounts::{Accounts, Group, User};
 pub use clock::{Clock, Time};
 pub use commands::{Child, Commands, Ended, Exit, Line, Program, Queries, Spec, Stdin, Stream};
 pub use daemon::{detach, into_background};
+pub use directory::Directory;
 pub use env::{Env, Uname};
 pub use error::{Answer, HostError};
 pub use files::{Edits, Entry, Files, FsSpace, Kind, Meta, Pieces, Reader, WriteOptions};

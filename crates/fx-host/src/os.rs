@@ -8,6 +8,7 @@ mod attributes;
 mod child;
 mod content;
 mod conversation;
+mod directory;
 mod files;
 mod identity;
 mod in_place;
