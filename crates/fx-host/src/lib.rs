@@ -53,7 +53,7 @@ pub use looking::LookingHost;
 pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Requests, Response, Route};
 pub use operation::Operation;
-pub use os::{OsHost, find_served, list_served, look_served, open_served, resolve_served};
+pub use os::{OsHost, Served, list_served, look_served, open_served, resolve_served};
 pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
 pub use sandbox::{
