@@ -104,8 +104,8 @@ impl Code for Table {
         environment: &Environment,
         wish: &FileWish,
         _: &Tree,
-    ) -> Result<Vec<Metadata>, Refusal> {
-        Ok(vec![self.metadata(environment, wish)?])
+    ) -> Result<Listing, Refusal> {
+        Ok(Listing::of(&[self.metadata(environment, wish)?]))
     }
 
     fn has_mount(&self, name: &str) -> bool {
