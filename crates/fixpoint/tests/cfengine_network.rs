@@ -277,12 +277,56 @@ fn no_path_outside_of_what_is_allowed_is_read() {
     }
     for path in &asked[..8] {
         assert!(connection.list(path).unwrap().is_err(), "{}", String::from_utf8_lossy(path));
-        let differs = connection.compare(&[(path.clone(), vec![0; 16])]).unwrap();
-        assert_eq!(differs, [false], "refused, and not compared");
     }
-    // The same connection still gives what is allowed.
-    let allowed = connection.stats(&[b"dat/a".to_vec()], now.as_secs() as i64).unwrap();
-    assert!(matches!(allowed[0], Found::Is(..)));
+    let digests: Vec<_> = asked.iter().map(|path| (path.clone(), vec![0; 16])).collect();
+    let differs = connection.compare(&digests).unwrap();
+    assert!(!differs.contains(&true), "refused, and not compared");
+    let mut left = &asked[..];
+    while !left.is_empty() {
+        let sent = connection.request_files(left).unwrap();
+        for path in &left[..sent] {
+            let mut content = Vec::new();
+            let answer = connection.content(7, &mut content).unwrap();
+            assert!(answer.is_err() && content.is_empty(), "{}", String::from_utf8_lossy(path));
+        }
+        left = &left[sent..];
+    }
+    // The same connection still gives what is allowed, and what is refused in between does not
+    // change what its neighbours are.
+    let mut are = |paths: &[&str]| {
+        let paths: Vec<Vec<u8>> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
+        let found = connection.stats(&paths, now.as_secs() as i64).unwrap();
+        found.iter().map(|found| matches!(found, Found::Is(..))).collect::<Vec<_>>()
+    };
+    assert_eq!(are(&["dat/a", "dat/way/secret", "dat/e", "dat/sub/b"]), [true, false, true, true]);
+    // A directory that became a link is not what it was for the request before.
+    fs::rename(site.path("data/sub"), site.path("data/away")).unwrap();
+    std::os::unix::fs::symlink(site.path("other"), site.path("data/sub")).unwrap();
+    assert_eq!(are(&["dat/sub/secret", "dat/sub/b", "dat/away/b"]), [false, false, true]);
+}
+
+// Several sources of one destination, directories and files among them: whoever comes last has it.
+#[test]
+fn trees_are_collapsed_as_they_are_here() {
+    let site = Site::new();
+    for (name, text) in
+        [("data/d1/x", "1"), ("data/d2/x", "2"), ("data/d2/a", "3"), ("data/x", "4")]
+    {
+        site.put(name, text.as_bytes());
+    }
+    let server = site.serve(OPEN, ACCESS);
+    let more = r#"trustkey => "true"; collapse_destination_dir => "true";"#;
+    site.copies(server.port, more);
+    let (there, here) = (site.path("dst"), site.path("here"));
+    let local = CLIENT
+        .replace("DIR/dst", "DIR/here")
+        .replace(r#""dat""#, r#""DIR/data""#)
+        .replace(r#"servers => { "127.0.0.1" };"#, "")
+        .replace(r#"portnumber => "PORT";"#, "")
+        .replace("MORE", r#"collapse_destination_dir => "true";"#);
+    site.policy("C", &local);
+    site.tool("C", "cf-agent", &["-KI"]);
+    assert!(here.join("x").exists() && same(&here, &there));
 }
 
 #[test]

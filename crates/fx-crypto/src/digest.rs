@@ -66,6 +66,11 @@ impl Algorithm {
 
     /// The digest of a stream, in lower-case hexadecimal.
     pub fn hex_of(self, content: &mut dyn Read) -> io::Result<String> {
+        self.bytes_of(content).map(fx_formats::hex)
+    }
+
+    /// The digest of a stream, as bytes.
+    pub fn bytes_of(self, content: &mut dyn Read) -> io::Result<Vec<u8>> {
         match self {
             Algorithm::Sha256 => digest::<Sha256>(content, u64::MAX),
             Algorithm::Md5 => digest::<Md5>(content, u64::MAX),
@@ -85,13 +90,13 @@ impl Algorithm {
     }
 }
 
-fn digest<D: Digest>(content: &mut dyn Read, limit: u64) -> io::Result<String> {
+fn digest<D: Digest>(content: &mut dyn Read, limit: u64) -> io::Result<Vec<u8>> {
     let mut digest = D::new();
     let mut buffer = [0; BUFFER];
     let mut content = content.take(limit);
     loop {
         match content.read(&mut buffer) {
-            Ok(0) => return Ok(fx_formats::hex(digest.finalize())),
+            Ok(0) => return Ok(digest.finalize().to_vec()),
             Ok(count) => digest.update(&buffer[..count]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),

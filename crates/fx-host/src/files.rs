@@ -10,6 +10,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::directory::{ByPath, Directory};
 use crate::in_place::{InPlace, Opening};
 use crate::{HostError, Lock, Result, Time, limits};
 
@@ -190,6 +191,10 @@ pub trait Files {
     fn read_link(&self, path: &Path) -> Result<PathBuf>;
     /// The names in a directory in byte order, without `.` and `..`.
     fn list(&self, path: &Path) -> Result<Vec<Entry>>;
+    /// A directory of which many names are looked at.
+    fn directory<'a>(&'a self, path: &Path) -> Result<Box<dyn Directory + 'a>> {
+        Ok(Box::new(ByPath { files: self, path: path.to_owned() }))
+    }
     /// The path with every link resolved, for looking.
     fn real_path(&self, path: &Path) -> Result<PathBuf>;
     /// The path with every link resolved under the stricter rule for changes: what a write

@@ -14,6 +14,7 @@
 mod passing;
 mod error;
 pub mod limits;
+mod directory;
 mod files;
 mod in_place;
 mod commands;
@@ -41,6 +42,7 @@ pub use accounts::{Accounts, Group, User};
 pub use clock::{Clock, Time};
 pub use commands::{Child, Commands, Ended, Exit, Line, Program, Queries, Spec, Stdin, Stream};
 pub use daemon::{detach, into_background};
+pub use directory::Directory;
 pub use env::{Env, Uname};
 pub use error::{Answer, HostError};
 pub use files::{Edits, Entry, Files, FsSpace, Kind, Meta, Pieces, Reader, WriteOptions};
@@ -51,7 +53,7 @@ pub use looking::LookingHost;
 pub use memory::{FaultOn, MemoryHost, Reply};
 pub use net::{Address, Counters, Interface, Neighbour, Net, Request, Requests, Response, Route};
 pub use operation::Operation;
-pub use os::{OsHost, find_served, list_served, look_served, open_served, resolve_served};
+pub use os::{OsHost, Served, list_served, look_served, open_served, resolve_served};
 pub use overlay::OverlayHost;
 pub use recording::{Record, RecordingHost};
 pub use sandbox::{

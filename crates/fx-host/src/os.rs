@@ -8,6 +8,7 @@ mod attributes;
 mod child;
 mod content;
 mod conversation;
+mod directory;
 mod files;
 mod identity;
 mod in_place;
@@ -22,7 +23,7 @@ mod strays;
 mod temp;
 mod trust;
 
-pub use served::{find_served, list_served, look_served, open_served, resolve_served};
+pub use served::{Served, list_served, look_served, open_served, resolve_served};
 
 use std::cell::RefCell;
 use std::sync::Arc;

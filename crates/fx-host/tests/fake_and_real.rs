@@ -42,7 +42,7 @@ fn told<T>(result: Result<T>, show: impl FnOnce(T) -> String) -> String {
 fn request(host: &dyn Edits, top: &Path, dice: &mut Dice) -> String {
     let (one, two) = (path(top, dice), path(top, dice));
     let mode = [0o644, 0o600, 0o755, 0o4711][dice.roll(4)];
-    let number = dice.roll(22);
+    let number = dice.roll(23);
     let done = |()| "done".to_owned();
     let relative = |path: PathBuf| {
         path.strip_prefix(top).map_or_else(|_| path.clone(), Path::to_owned).display().to_string()
@@ -78,6 +78,10 @@ fn request(host: &dyn Edits, top: &Path, dice: &mut Dice) -> String {
         18 => told(host.hard_link(&one, &two), done),
         19 => told(host.set_mode(&one, mode), done),
         20 => told(host.set_times(&one, None, Some(Time { secs: 7, nanos: 8 })), done),
+        21 => {
+            let found = host.directory(&one).and_then(|dir| dir.lstat_opt("a".as_ref()));
+            told(found, |found| found.map_or_else(|| "absent".to_owned(), meta))
+        }
         _ => told(host.settle(), done),
     };
     format!("{number} {} {} {answer}", one.display(), two.display())

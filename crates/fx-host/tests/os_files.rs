@@ -262,3 +262,58 @@ fn a_listing_tells_what_the_names_stand_for() {
         assert_eq!(entry.kind.unwrap_or(is), is, "{:?}", entry.name);
     }
 }
+
+#[test]
+fn names_in_a_held_directory_are_what_their_paths_are() {
+    let (dir, host) = scratch();
+    let top = dir.path().canonicalize().unwrap().join("top");
+    fs::create_dir(&top).unwrap();
+    fs::write(top.join("file"), "there").unwrap();
+    symlink("file", top.join("link")).unwrap();
+    symlink(&top, dir.path().join("way")).unwrap();
+    host.write(&top.join("waits"), b"waiting", &WriteOptions::default()).unwrap();
+    for way in [top.clone(), dir.path().join("way")] {
+        let held = host.directory(&way).unwrap();
+        let kind = |name: &str| held.lstat_opt(name.as_ref()).unwrap().map(|meta| meta.kind);
+        assert_eq!(kind("file"), Some(Kind::File));
+        assert_eq!(kind("link"), Some(Kind::Symlink));
+        assert_eq!(kind("waits"), Some(Kind::File), "what we wrote and nobody else sees yet");
+        assert_eq!(kind("none"), None);
+        for (name, expected) in [("file", "there"), ("link", "there"), ("waits", "waiting")] {
+            let content = std::io::read_to_string(held.open(name.as_ref()).unwrap()).unwrap();
+            assert_eq!(content, expected, "{name}");
+        }
+        assert!(held.open("none".as_ref()).is_err_and(|error| error.is_not_found()));
+    }
+    assert!(host.directory(&top.join("file")).is_err());
+    assert!(host.directory(&top.join("none")).is_err_and(|error| error.is_not_found()));
+}
+
+#[test]
+fn files_beside_one_that_waits_land_where_their_paths_lead() {
+    let (dir, host) = scratch();
+    let top = dir.path().canonicalize().unwrap();
+    for name in ["one", "two", "one/deep"] {
+        fs::create_dir(top.join(name)).unwrap();
+    }
+    let (keep, write) = (WriteOptions::default(), |path: &str, text: &str| {
+        host.write(&top.join(path), text.as_bytes(), &WriteOptions::default()).unwrap();
+    });
+    write("one/a", "1");
+    write("one/b", "2");
+    write("two/a", "3");
+    write("one/deep/a", "4");
+    write("one/deep/../c", "5");
+    write("one/a", "6");
+    host.write(&top.join("one/b"), b"7", &WriteOptions { mode: Some(0o644), ..keep }).unwrap();
+    // What is written to a directory of another name after that has moved is there, too.
+    host.rename(&top.join("two"), &top.join("three")).unwrap();
+    fs::create_dir(top.join("two")).unwrap();
+    write("two/b", "8");
+    host.commit().unwrap();
+    let found = ["one/a", "one/b", "one/c", "one/deep/a", "three/a", "two/b"]
+        .map(|path| fs::read_to_string(top.join(path)).unwrap());
+    assert_eq!(found, ["6", "7", "5", "4", "3", "8"]);
+    assert_eq!(names(&top.join("one")), ["a", "b", "c", "deep"]);
+    assert_eq!(names(&top.join("two")), ["b"]);
+}

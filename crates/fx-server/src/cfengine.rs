@@ -11,4 +11,4 @@ mod session;
 mod site;
 
 pub use listen::{Limits, Listening, serve_cfengine};
-pub use site::{FileInfo, Importance, Opened, Site, Trust};
+pub use site::{FileInfo, Importance, Opened, Paths, Site, Trust};

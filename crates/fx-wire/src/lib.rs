@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod signatures;
 pub mod chef;
 pub mod cfengine;
 pub mod puppet;

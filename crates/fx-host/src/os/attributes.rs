@@ -59,7 +59,7 @@ pub(super) fn dress(
 /// Whether the default ACL of a directory may count for a new file of this owner: whoever
 /// set it is root, we, or that very owner.
 fn may_bequeath(place: &Place, uid: u32) -> io::Result<bool> {
-    let holder = rustix::fs::fstat(&place.dir)?.st_uid;
+    let holder = place.dir.stat()?.st_uid;
     Ok(holder == 0 || holder == uid || holder == rustix::process::geteuid().as_raw())
 }
 

@@ -21,7 +21,7 @@ use super::pour::pour;
 use super::temp::Temp;
 use crate::in_place::{InPlace, Opening};
 use crate::{
-    Edits, Entry, Files, FsSpace, HostError, Kind, Meta, Pieces, Reader, Result, Time,
+    Directory, Edits, Entry, Files, FsSpace, HostError, Kind, Meta, Pieces, Reader, Result, Time,
     WriteOptions, limits,
 };
 
@@ -37,7 +37,19 @@ fn failed(op: &'static str, path: &Path) -> impl Fn(Errno) -> HostError {
 impl OsHost {
     /// The file waiting for this name, as a descriptor of its own.
     fn staged(&self, place: &Place) -> Option<OwnedFd> {
-        self.stage.borrow().find(&place.dir, &place.name)?.try_clone().ok()
+        let file = self.stage.borrow().find(&place.dir, &place.name)?.try_clone().ok()?;
+        Some(file.into())
+    }
+
+    /// Finds where a file is to be written.
+    fn place_to_write(&self, path: &Path) -> Result<Place> {
+        let beside = self.stage.borrow().beside(path);
+        beside.map_or_else(|| place(path, Leaf::Itself, Intent::Change), Ok)
+    }
+
+    /// What the file is that waits for a name.
+    fn staged_meta(&self, place: &Place) -> Option<Stat> {
+        rustix::fs::fstat(self.stage.borrow().find(&place.dir, &place.name)?).ok()
     }
 
     /// Whether anything waits; the common answer is no and saves the look.
@@ -67,8 +79,8 @@ impl OsHost {
             }
         }
         let place = place(path, leaf, Intent::Read)?;
-        let stat = match self.staged(&place) {
-            Some(fd) => rustix::fs::fstat(&fd),
+        let stat = match self.staged_meta(&place) {
+            Some(stat) => Ok(stat),
             None => rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW),
         };
         stat.map(|stat| to_meta(&stat)).map_err(failed(op, path))
@@ -77,9 +89,9 @@ impl OsHost {
     /// A readable descriptor. Never blocks on a pipe without a writer.
     fn open_file(&self, path: &Path) -> Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK;
-        let written = self.stage.borrow().written_to(path).map(OwnedFd::try_clone);
-        if let Some(Ok(fd)) = written {
-            return Ok(File::from(fd));
+        let written = self.stage.borrow().written_to(path).map(File::try_clone);
+        if let Some(Ok(file)) = written {
+            return Ok(file);
         }
         if !self.may_be_staged(path)
             && let Some(fd) = open_plain(path, flags).map_err(failed("read", path))?
@@ -99,10 +111,9 @@ impl OsHost {
     /// seen it yet, so it needs no new one, and its owner and mode stay.
     fn rewrite(&self, path: &Path, content: &[u8]) -> Result<bool> {
         let mut stage = self.stage.borrow_mut();
-        let Some(fd) = stage.written_to(path) else { return Ok(false) };
+        let Some(file) = stage.written_to(path) else { return Ok(false) };
         let io = |error: io::Error| HostError::io("write", path, error);
-        let file = File::from(fd.try_clone().map_err(io)?);
-        if let Err(error) = refill_waiting(&file, content) {
+        if let Err(error) = refill_waiting(file, content) {
             // What has neither the old nor the new content gets no name.
             stage.discard_written_to(path);
             return Err(io(error));
@@ -173,10 +184,10 @@ impl OsHost {
         new: &New<'_>,
         copy_of: Option<&Path>,
     ) -> Result<()> {
-        let place = place(path, Leaf::Itself, Intent::Change)?;
+        let place = self.place_to_write(path)?;
         let io = |error: io::Error| HostError::io("write", path, error);
-        let old = match self.staged(&place) {
-            Some(fd) => Some(rustix::fs::fstat(&fd).map_err(failed("write", path))?),
+        let old = match self.staged_meta(&place) {
+            Some(stat) => Some(stat),
             None => match rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(stat) => Some(stat),
                 Err(Errno::NOENT) => None,
@@ -208,18 +219,17 @@ impl OsHost {
             result => result,
         };
         let temp = temp.map_err(io)?;
-        let file = File::from(temp.fd.try_clone().map_err(io)?);
-        let bytes = new.fill(&file).map_err(io)?;
-        attributes::dress(&file, &place, kept.as_ref(), options).map_err(io)?;
+        let bytes = new.fill(&temp.file).map_err(io)?;
+        attributes::dress(&temp.file, &place, kept.as_ref(), options).map_err(io)?;
         if kept.is_some() && is_mount_point(&place) {
             // A bind-mounted file cannot be replaced, only refilled; its new content is
             // whole on disk first.
             self.settle()?;
-            rustix::fs::fsync(&file).map_err(failed("write", path))?;
+            rustix::fs::fsync(&temp.file).map_err(failed("write", path))?;
             return new.with_reader(|reader| refill(&place, reader)).map_err(io);
         }
         let mut stage = self.stage.borrow_mut();
-        stage.add(&place.dir, &place.name, path.to_owned(), temp, bytes, copy_of).map_err(io)?;
+        stage.add(place, path.to_owned(), temp, bytes, copy_of).map_err(io)?;
         let full = stage.is_full();
         drop(stage);
         // An old link would still lead walks elsewhere while the file waits for its name.
@@ -304,6 +314,10 @@ impl Files for OsHost {
         }
         entries.sort();
         Ok(entries)
+    }
+
+    fn directory<'a>(&'a self, path: &Path) -> Result<Box<dyn Directory + 'a>> {
+        super::directory::hold(self, path)
     }
 
     fn real_path(&self, path: &Path) -> Result<PathBuf> {

@@ -56,8 +56,8 @@ pub(super) fn open(host: &OsHost, path: &Path, how: &Opening) -> Result<Box<dyn 
     let stat = rustix::fs::fstat(&fd).map_err(failed)?;
     let kind = FileType::from_raw_mode(stat.st_mode);
     if kind == FileType::Fifo && how.access.changes() {
-        let dir = rustix::fs::fstat(&place.dir).map_err(failed)?;
-        check_pipe(&stat, &dir).map_err(|error| HostError::io("write", path, error))?;
+        let dir = place.dir.stat().map_err(failed)?;
+        check_pipe(&stat, dir).map_err(|error| HostError::io("write", path, error))?;
     }
     if how.access.changes() {
         let touched = host.stage.borrow_mut().touch(&place.dir);

@@ -8,10 +8,12 @@
 //! `openat2`; a link found sends the walk component by component, each held by a
 //! descriptor, so nothing can be swapped between check and use.
 
+use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
 
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat};
@@ -39,8 +41,36 @@ pub(super) enum Leaf {
 
 /// A name in a directory that is held open. Nobody can move the directory from under us.
 pub(super) struct Place {
-    pub(super) dir: OwnedFd,
+    pub(super) dir: Rc<Dir>,
     pub(super) name: OsString,
+}
+
+impl Place {
+    fn new(dir: OwnedFd, name: impl Into<OsString>) -> Place {
+        Place { dir: Rc::new(Dir { fd: dir, stat: OnceCell::new() }), name: name.into() }
+    }
+}
+
+/// A directory that is held open, and what was known of it when that was first needed.
+pub(super) struct Dir {
+    fd: OwnedFd,
+    stat: OnceCell<Stat>,
+}
+
+impl Dir {
+    pub(super) fn stat(&self) -> Result<&Stat, Errno> {
+        if let Some(known) = self.stat.get() {
+            return Ok(known);
+        }
+        let found = rustix::fs::fstat(&self.fd)?;
+        Ok(self.stat.get_or_init(|| found))
+    }
+}
+
+impl AsFd for Dir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
 }
 
 const DIR: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -79,7 +109,7 @@ pub(super) fn resolve(path: &Path, intent: Intent) -> Result<PathBuf> {
     }
     let place = place(path, Leaf::Followed, intent)?;
     rustix::fs::statat(&place.dir, &place.name, AtFlags::SYMLINK_NOFOLLOW).map_err(fail)?;
-    let mut found = name_of(&place.dir).map_err(fail)?;
+    let mut found = name_of(&place.dir.fd).map_err(fail)?;
     if place.name != "." {
         found.push(&place.name);
     }
@@ -136,16 +166,16 @@ impl Walk<'_> {
     fn place(&self, base: BorrowedFd<'_>, path: &Path, leaf: Leaf) -> Result<Place> {
         let Some(Component::Normal(name)) = path.components().next_back() else {
             // "/", ".", "a/..": the directory itself is meant.
-            return Ok(Place { dir: self.open_dir(base, path)?, name: ".".into() });
+            return Ok(Place::new(self.open_dir(base, path)?, "."));
         };
         let parent =
             path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let dir = self.open_dir(base, parent)?;
         if leaf == Leaf::Itself && !means_a_directory(path) {
-            return Ok(Place { dir, name: name.to_owned() });
+            return Ok(Place::new(dir, name));
         }
         match self.read_link(&dir, name)? {
-            None => Ok(Place { dir, name: name.to_owned() }),
+            None => Ok(Place::new(dir, name)),
             Some(link) => {
                 let base = base_for(&dir, &link.target);
                 let place = self.place(base, &link.target, Leaf::Followed)?;

@@ -25,7 +25,7 @@ pub(super) fn pour(place: &Place, content: &mut dyn Read) -> io::Result<()> {
     let held = open_in(place, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC)?;
     let found = rustix::fs::fstat(&held)?;
     if FileType::from_raw_mode(found.st_mode).is_fifo() {
-        check_pipe(&found, &rustix::fs::fstat(&place.dir)?)?;
+        check_pipe(&found, place.dir.stat()?)?;
     }
     let fd = open_in(place, flags)?;
     let opened = rustix::fs::fstat(&fd)?;

@@ -5,14 +5,19 @@
 //! unnamed file, and `settle` syncs the file system once and then names the whole group.
 //! Our own reads look here first; a command starts only after `settle`.
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::path::{Dir, Place, is_plain};
 use super::temp::Temp;
 
 /// A group is put in place when it has this many files …
@@ -22,11 +27,10 @@ const DESCRIPTORS_PER_FILE: u64 = 4;
 /// … or this many bytes.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Identity of a directory entry, whatever path leads to it.
-type Key = (u64, u64, OsString);
-
 struct Staged {
-    key: Key,
+    /// Device and inode of the directory: its identity, whatever path leads to it.
+    dir: (u64, u64),
+    name: OsString,
     path: PathBuf,
     temp: Temp,
     /// The file it is a copy of, which may be a backup and all there will be of the old one.
@@ -34,10 +38,15 @@ struct Staged {
     number: u64,
 }
 
-/// Files waiting for their names, in the order they were written.
+/// Files waiting for their names.
 #[derive(Default)]
 pub(super) struct Stage {
-    waiting: Vec<Staged>,
+    /// In the order they were written.
+    waiting: BTreeMap<u64, Staged>,
+    turn: u64,
+    /// Which of them was written to a path last, and which wait for a name in any directory.
+    by_path: BTreeMap<OsString, u64>,
+    by_name: BTreeMap<OsString, Vec<u64>>,
     bytes: u64,
     /// Files that could not get their names.
     lost: Vec<(PathBuf, io::Error)>,
@@ -48,94 +57,113 @@ pub(super) struct Stage {
     touched: Vec<(u64, OwnedFd)>,
 }
 
+fn is_in(staged: &Staged, dir: &Stat) -> bool {
+    staged.dir == (dir.st_dev, dir.st_ino)
+}
+
 impl Stage {
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    fn position(&self, dir: &OwnedFd, name: &OsStr) -> Option<usize> {
-        if !self.awaits(name) {
-            return None;
-        }
-        self.position_at(&rustix::fs::fstat(dir).ok()?, name)
+    fn turn_of(&self, dir: &Dir, name: &OsStr) -> Option<u64> {
+        let same = self.by_name.get(name)?;
+        let dir = dir.stat().ok()?;
+        same.iter().rev().copied().find(|turn| is_in(&self.waiting[turn], dir))
     }
 
-    fn position_at(&self, dir: &Stat, name: &OsStr) -> Option<usize> {
-        self.waiting.iter().rposition(|staged| {
-            staged.key.1 == dir.st_ino && staged.key.0 == dir.st_dev && staged.key.2 == name
-        })
+    // Forgets a file; dropping it gives up what was written.
+    fn forget(&mut self, turn: u64) -> Option<Staged> {
+        let staged = self.waiting.remove(&turn)?;
+        if let Some(same) = self.by_name.get_mut(&staged.name) {
+            same.retain(|other| *other != turn);
+            if same.is_empty() {
+                self.by_name.remove(&staged.name);
+            }
+        }
+        if self.by_path.get(staged.path.as_os_str()) == Some(&turn) {
+            self.by_path.remove(staged.path.as_os_str());
+        }
+        Some(staged)
     }
 
     /// Whether a file waits for such a name in any directory. Where none does, a path that
     /// ends in it and has no links is what the kernel says it is.
     pub(super) fn awaits(&self, name: &OsStr) -> bool {
-        self.waiting.iter().rev().any(|staged| staged.key.2 == name)
+        self.by_name.contains_key(name)
+    }
+
+    fn last_written_to(&self, path: &Path) -> Option<u64> {
+        // A relative path means another file once the working directory is another.
+        let wanted = Some(path).filter(|path| path.is_absolute())?.as_os_str();
+        self.by_path.get(wanted).copied()
     }
 
     /// The file that was written to this very path and waits for its name. Whatever could
     /// make the path lead elsewhere puts all files in place first.
-    pub(super) fn written_to(&self, path: &Path) -> Option<&OwnedFd> {
-        // A relative path means another file once the working directory is another.
-        let wanted = Some(path).filter(|path| path.is_absolute())?.as_os_str();
-        self.waiting
-            .iter()
-            .rev()
-            .find(|staged| staged.path.as_os_str() == wanted)
-            .map(|staged| &staged.temp.fd)
+    pub(super) fn written_to(&self, path: &Path) -> Option<&File> {
+        self.last_written_to(path).map(|turn| &self.waiting[&turn].temp.file)
+    }
+
+    /// The place of a path beside the file that was written last: its directory is held open
+    /// until that file has its name, and the walk to it need not be made again.
+    pub(super) fn beside(&self, path: &Path) -> Option<Place> {
+        let (_, last) = self.waiting.last_key_value()?;
+        let parent = |path: &Path| path.parent().map(|parent| parent.as_os_str().len());
+        let (here, length) = (path.as_os_str().as_bytes(), parent(path)?);
+        let same = parent(&last.path) == Some(length)
+            && last.path.as_os_str().as_bytes()[..length] == here[..length];
+        if !same || !is_plain(path) {
+            return None;
+        }
+        Some(Place { dir: Rc::clone(last.temp.dir()), name: path.file_name()?.to_owned() })
     }
 
     /// The file that waits for this name.
-    pub(super) fn find(&self, dir: &OwnedFd, name: &OsStr) -> Option<&OwnedFd> {
-        if self.waiting.is_empty() {
-            return None;
-        }
-        self.position(dir, name).map(|index| &self.waiting[index].temp.fd)
+    pub(super) fn find(&self, dir: &Dir, name: &OsStr) -> Option<&File> {
+        self.turn_of(dir, name).map(|turn| &self.waiting[&turn].temp.file)
     }
 
     /// Forgets the file that was written to this very path and waits for its name.
     pub(super) fn discard_written_to(&mut self, path: &Path) {
-        if let Some(index) = self.waiting.iter().rposition(|staged| staged.path == path) {
-            drop(self.waiting.remove(index));
+        if let Some(turn) = self.last_written_to(path) {
+            drop(self.forget(turn));
         }
     }
 
     /// Forgets the file that waits for this name; whether there was one.
-    pub(super) fn discard(&mut self, dir: &OwnedFd, name: &OsStr) -> bool {
-        if self.waiting.is_empty() {
-            return false;
-        }
-        let found = self.position(dir, name);
-        if let Some(index) = found {
-            drop(self.waiting.remove(index));
-        }
-        found.is_some()
+    pub(super) fn discard(&mut self, dir: &Dir, name: &OsStr) -> bool {
+        self.turn_of(dir, name).and_then(|turn| self.forget(turn)).is_some()
     }
 
     /// Adds a finished file; a file that waited for the same name is dropped.
     pub(super) fn add(
         &mut self,
-        dir: &OwnedFd,
-        name: &OsStr,
+        place: Place,
         path: PathBuf,
         temp: Temp,
         bytes: u64,
         copy_of: Option<&Path>,
     ) -> io::Result<()> {
-        let stat = rustix::fs::fstat(dir)?;
-        if let Some(index) = self.position_at(&stat, name) {
-            drop(self.waiting.remove(index));
+        let Place { dir, name } = place;
+        if let Some(turn) = self.turn_of(&dir, &name) {
+            drop(self.forget(turn));
         }
-        self.touch_device(stat.st_dev, dir)?;
-        let key = (stat.st_dev, stat.st_ino, name.to_owned());
+        let stat = dir.stat()?;
+        self.touch_device(stat.st_dev, &dir)?;
+        self.turn += 1;
         let (copy_of, number) = (copy_of.map(Path::to_owned), self.next_number());
-        self.waiting.push(Staged { key, path, temp, copy_of, number });
+        self.by_path.insert(path.as_os_str().to_owned(), self.turn);
+        self.by_name.entry(name.clone()).or_default().push(self.turn);
+        let dir = (stat.st_dev, stat.st_ino);
+        self.waiting.insert(self.turn, Staged { dir, name, path, temp, copy_of, number });
         self.bytes += bytes;
         Ok(())
     }
 
     /// Whether a file waits that was written to a path below this one.
     pub(super) fn holds_below(&self, path: &Path) -> bool {
-        self.waiting.iter().any(|staged| staged.path.starts_with(path) && staged.path != path)
+        self.waiting.values().any(|staged| staged.path.starts_with(path) && staged.path != path)
     }
 
     fn next_number(&mut self) -> u64 {
@@ -152,19 +180,20 @@ impl Stage {
     pub(super) fn is_nameless(&self, after: u64, to: u64) -> bool {
         let within = |number: u64| number > after && number <= to;
         self.nameless.iter().any(|number| within(*number))
-            || self.waiting.iter().any(|staged| within(staged.number))
+            || self.waiting.values().any(|staged| within(staged.number))
     }
 
     /// Whether a copy of this file waits for its name, and the file must outlive the wait.
     pub(super) fn holds_copy_of(&self, path: &Path) -> bool {
-        self.waiting.iter().any(|staged| staged.copy_of.as_deref() == Some(path))
+        self.waiting.values().any(|staged| staged.copy_of.as_deref() == Some(path))
     }
 
     /// Notes that a file that waits already was written again.
     pub(super) fn rewritten(&mut self, path: &Path, bytes: u64) {
         self.bytes += bytes;
         let number = self.next_number();
-        if let Some(staged) = self.waiting.iter_mut().rfind(|staged| staged.path == path) {
+        let turn = self.last_written_to(path);
+        if let Some(staged) = turn.and_then(|turn| self.waiting.get_mut(&turn)) {
             staged.number = number;
         }
     }
@@ -174,12 +203,11 @@ impl Stage {
     }
 
     /// Remembers that something on this directory's file system changed.
-    pub(super) fn touch(&mut self, dir: &OwnedFd) -> io::Result<()> {
-        let dev = rustix::fs::fstat(dir)?.st_dev;
-        self.touch_device(dev, dir)
+    pub(super) fn touch(&mut self, dir: &Dir) -> io::Result<()> {
+        self.touch_device(dir.stat()?.st_dev, dir)
     }
 
-    fn touch_device(&mut self, dev: u64, dir: &OwnedFd) -> io::Result<()> {
+    fn touch_device(&mut self, dev: u64, dir: &Dir) -> io::Result<()> {
         if self.touched.iter().any(|(known, _)| *known == dev) {
             return Ok(());
         }
@@ -207,22 +235,24 @@ impl Stage {
     /// have been its backup. The first trouble is returned with its path.
     pub(super) fn settle(&mut self) -> Result<(), (PathBuf, io::Error)> {
         let mut synced: Vec<u64> = Vec::new();
-        for staged in &self.waiting {
-            if synced.contains(&staged.key.0) {
+        for staged in self.waiting.values() {
+            if synced.contains(&staged.dir.0) {
                 continue;
             }
-            synced.push(staged.key.0);
-            retry_on_intr(|| rustix::fs::syncfs(staged.temp.fd.as_fd()))
+            synced.push(staged.dir.0);
+            retry_on_intr(|| rustix::fs::syncfs(staged.temp.file.as_fd()))
                 .map_err(|errno| (staged.path.clone(), errno.into()))?;
         }
         self.bytes = 0;
+        self.by_path.clear();
+        self.by_name.clear();
         let mut first_error = None;
         let mut uncopied: Vec<PathBuf> = Vec::new();
-        for mut staged in std::mem::take(&mut self.waiting) {
+        for mut staged in std::mem::take(&mut self.waiting).into_values() {
             let published = if uncopied.contains(&staged.path) {
                 Err(io::Error::other("a copy of the old file could not be put in place"))
             } else {
-                staged.temp.publish(&staged.key.2)
+                staged.temp.publish(&staged.name)
             };
             if let Err(error) = published {
                 uncopied.extend(staged.copy_of);

@@ -2,27 +2,31 @@
 //! its content will end up. Never the shared temporary directory.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
+use std::rc::Rc;
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::path::Dir;
+
 /// A file being made. Dropping it unlinks the name it may have.
 pub(super) struct Temp {
-    pub(super) fd: OwnedFd,
-    dir: OwnedFd,
+    pub(super) file: File,
+    dir: Rc<Dir>,
     name: Option<OsString>,
 }
 
 impl Temp {
     /// Makes a file in `dir`, readable by us alone.
-    pub(super) fn new(dir: &OwnedFd) -> io::Result<Temp> {
+    pub(super) fn new(dir: &Rc<Dir>) -> io::Result<Temp> {
         let private = Mode::from_raw_mode(0o600);
-        let held = dir.try_clone()?;
+        let made = |fd: OwnedFd, name| Temp { file: File::from(fd), dir: Rc::clone(dir), name };
         let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
         match retry_on_intr(|| rustix::fs::openat(dir, ".", flags, private)) {
-            Ok(fd) => return Ok(Temp { fd, dir: held, name: None }),
+            Ok(fd) => return Ok(made(fd, None)),
             // File systems that cannot make unnamed files say so in several ways.
             Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOENT | Errno::INVAL) => {}
             Err(errno) => return Err(errno.into()),
@@ -31,7 +35,12 @@ impl Temp {
         let flags =
             OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
         let fd = retry_on_intr(|| rustix::fs::openat(dir, &name, flags, private))?;
-        Ok(Temp { fd, dir: held, name: Some(name) })
+        Ok(made(fd, Some(name)))
+    }
+
+    /// The directory it is in.
+    pub(super) fn dir(&self) -> &Rc<Dir> {
+        &self.dir
     }
 
     /// Puts the file under its final name, replacing what has it.
@@ -52,14 +61,16 @@ impl Temp {
         Ok(())
     }
 
-    // The descriptor is named through /proc, as open(2) shows for O_TMPFILE; the direct
-    // form needs a capability that an ordinary user lacks, so it is second.
+    // The direct form needs a capability that an ordinary user lacks, who is told that there is
+    // no such file; through /proc, as open(2) shows for O_TMPFILE, costs a walk and works for all.
     fn link_as(&self, name: &OsString) -> io::Result<()> {
         use std::os::fd::AsRawFd;
-        let by_proc = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
-        match rustix::fs::linkat(CWD, by_proc, &self.dir, name, AtFlags::SYMLINK_FOLLOW) {
+        let flags = AtFlags::EMPTY_PATH;
+        match rustix::fs::linkat(self.file.as_fd(), "", &self.dir, name, flags) {
             Err(Errno::NOENT) => {
-                Ok(rustix::fs::linkat(self.fd.as_fd(), "", &self.dir, name, AtFlags::EMPTY_PATH)?)
+                let by_proc = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+                let flags = AtFlags::SYMLINK_FOLLOW;
+                Ok(rustix::fs::linkat(CWD, by_proc, &self.dir, name, flags)?)
             }
             result => Ok(result?),
         }

@@ -1,6 +1,8 @@
 //! Requests of files: paths translated and judged once, and the answers.
 
-use fx_cfengine_server::{Peer, Rules};
+use std::io::Read;
+
+use fx_cfengine_server::Peer;
 use fx_wire::cfengine::{DIFFERENT, FileKind, SAME, packets};
 
 use super::session::{Output, Session};
@@ -14,7 +16,7 @@ const CHUNK: usize = 16 << 10;
 
 /// What a path has to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+enum Wanted {
     Anything,
     Directory,
     File,
@@ -27,29 +29,33 @@ pub(super) enum Denied {
 }
 
 /// What a peer may have.
-pub(super) struct Allowed {
+struct Allowed {
     /// The resolved path.
-    pub(super) path: String,
+    path: String,
     /// What it was when that was decided.
     seen: FileInfo,
 }
 
 impl Session {
-    /// The resolved path of a request, if the peer may have it.
-    pub(super) fn allowed(
-        &self,
-        word: &str,
-        path: &[u8],
-        wanted: Wanted,
-    ) -> Result<Allowed, Denied> {
+    // The path that a request names, shortcuts replaced.
+    fn expanded(&self, word: &str, path: &[u8]) -> Result<String, Denied> {
         let Ok(asked) = std::str::from_utf8(path) else { return Err(Denied::Refused) };
         self.log_verbose(|| format!("{:>14} {word:>7} {asked}", "Received:"));
-        let rules = &self.rules;
-        let Some(expanded) = rules.expand(asked, &self.peer) else {
+        let expanded = self.rules.expand(asked, &self.peer);
+        expanded.ok_or_else(|| {
             self.log(Importance::Info, &format!("Relative paths are not allowed: {asked}"));
-            return Err(Denied::Refused);
-        };
-        let Some((resolved, seen)) = self.site.find(&expanded) else {
+            Denied::Refused
+        })
+    }
+
+    /// The resolved path of a request, if the peer may have it.
+    fn allowed(&mut self, word: &str, path: &[u8], wanted: Wanted) -> Result<Allowed, Denied> {
+        let expanded = self.expanded(word, path)?;
+        self.resolved(word, &expanded, wanted)
+    }
+
+    fn resolved(&mut self, word: &str, expanded: &str, wanted: Wanted) -> Result<Allowed, Denied> {
+        let Some((resolved, seen)) = self.paths.find(expanded) else {
             self.log(
                 Importance::Info,
                 &format!("Failed to canonicalise filename '{expanded}' (realpath: No such file or directory)"),
@@ -64,7 +70,7 @@ impl Session {
         };
         let judged = if is_dir { format!("{bare}/") } else { bare_or_root(bare).to_owned() };
         self.log_verbose(|| format!("{:>14} {word:>7} {judged}", "Translated to:"));
-        if !self.may_have(rules, &judged, &expanded) {
+        if !self.may_have(&judged) {
             let word = if word == "MD5" { "file" } else { word };
             self.log(Importance::Info, &format!("access denied to {word}: {judged}"));
             return Err(Denied::Refused);
@@ -72,14 +78,38 @@ impl Session {
         Ok(Allowed { path: bare_or_root(bare).to_owned(), seen })
     }
 
-    fn may_have(&self, rules: &Rules, judged: &str, _: &str) -> bool {
+    /// Opens the file that a request names, if the peer may have it; nothing where it is no
+    /// regular file.
+    fn file(&mut self, word: &str, path: &[u8]) -> Result<(String, Option<Opened>), Denied> {
+        let expanded = self.expanded(word, path)?;
+        // Most paths have no link in them: they can be judged as they are written, and opened
+        // without a look beforehand. Whatever is different goes the long way.
+        let plain = if self.may_have(&expanded) { self.paths.open_plain(&expanded) } else { None };
+        let (path, opened) = if plain.is_some() {
+            self.log_verbose(|| format!("{:>14} {word:>7} {expanded}", "Translated to:"));
+            (expanded, plain)
+        } else {
+            let Allowed { path, .. } = self.resolved(word, &expanded, Wanted::File)?;
+            let opened = self.paths.open(&path);
+            (path, opened)
+        };
+        Ok((path, opened.filter(|opened| opened.stat.kind == FileKind::File)))
+    }
+
+    fn may_have(&self, judged: &str) -> bool {
+        let rules = &self.rules;
         if self.classic {
             return rules.paths.allows_path_classic(judged, &self.peer, self.encrypted);
         }
         rules.paths.allows_path(judged, &self.peer)
     }
 
-    pub(super) fn stat(&self, time: i64, path: &[u8], out: &mut dyn Output) -> Result<(), Denied> {
+    pub(super) fn stat(
+        &mut self,
+        time: i64,
+        path: &[u8],
+        out: &mut dyn Output,
+    ) -> Result<(), Denied> {
         let Allowed { path, seen } = self.allowed("STAT", path, Wanted::Anything)?;
         let now = self.site.now();
         if self.rules.control.deny_bad_clocks && now.abs_diff(time) > DRIFT {
@@ -102,7 +132,7 @@ impl Session {
         Ok(())
     }
 
-    pub(super) fn list(&self, path: &[u8], out: &mut dyn Output) -> Result<(), Denied> {
+    pub(super) fn list(&mut self, path: &[u8], out: &mut dyn Output) -> Result<(), Denied> {
         let path = self.allowed("OPENDIR", path, Wanted::Directory)?.path;
         let Some(names) = self.site.list(&path) else {
             let text = format!("BAD: cfengine, couldn't open dir {path}");
@@ -116,27 +146,27 @@ impl Session {
     }
 
     pub(super) fn compare(
-        &self,
+        &mut self,
         path: &[u8],
         digest: &[u8],
         out: &mut dyn Output,
     ) -> Result<(), Denied> {
-        let path = self.allowed("MD5", path, Wanted::File)?.path;
-        let found = self.site.open(&path).filter(|opened| opened.stat.kind == FileKind::File);
-        let ours = found.and_then(|mut opened| {
-            let hex = fx_crypto::digest::Algorithm::Md5.hex_of(&mut opened.content).ok()?;
-            Some(hex)
+        let (_, found) = self.file("MD5", path)?;
+        let ours = found.and_then(|opened| {
+            // As long as it was when it was opened: its end need not be looked for. Files of the
+            // kernel say they are empty and are not.
+            let size = opened.stat.size;
+            let mut content = opened.content.take(if size == 0 { u64::MAX } else { size });
+            fx_crypto::digest::Algorithm::Md5.bytes_of(&mut content).ok()
         });
-        let theirs = digest.get(..16).map(fx_formats::hex);
-        let same = ours.is_some() && ours == theirs;
+        let same = ours.is_some() && ours.as_deref() == digest.get(..16);
         out.frame(false, if same { SAME } else { DIFFERENT });
         Ok(())
     }
 
     /// Opens a file that the peer may read.
-    fn opened(&self, path: &[u8]) -> Result<Opened, Denied> {
-        let path = self.allowed("GET", path, Wanted::File)?.path;
-        let opened = self.site.open(&path).filter(|opened| opened.stat.kind == FileKind::File);
+    fn opened(&mut self, path: &[u8]) -> Result<Opened, Denied> {
+        let (path, opened) = self.file("GET", path)?;
         let Some(opened) = opened else { return Err(Denied::Refused) };
         if !self.may_read(&opened, &self.peer) {
             self.log(Importance::Info, &format!("REFUSE access to file: {path}"));
@@ -154,13 +184,13 @@ impl Session {
 
     /// Exactly as many bytes as the file had when it was opened; `false` where it had fewer in the
     /// end, and the connection cannot go on.
-    pub(super) fn get(&self, path: &[u8], out: &mut dyn Output) -> Result<bool, Denied> {
+    pub(super) fn get(&mut self, path: &[u8], out: &mut dyn Output) -> Result<bool, Denied> {
         let mut opened = self.opened(path)?;
         if let Some(key) = self.encrypted.then_some(self.cipher_key).flatten() {
             return Ok(super::classic::send_encrypted(&mut opened, &key, out));
         }
         let mut left = opened.stat.size;
-        let mut buffer = vec![0; CHUNK];
+        let mut buffer = vec![0; left.min(CHUNK as u64) as usize];
         while left > 0 {
             let most = left.min(CHUNK as u64) as usize;
             match opened.content.read(&mut buffer[..most]) {

@@ -300,6 +300,10 @@ impl Output for Outgoing {
         self.waiting.extend_from_slice(bytes);
         !self.is_gone
     }
+
+    fn is_heard(&self) -> bool {
+        !self.is_gone
+    }
 }
 
 async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
@@ -325,13 +329,7 @@ async fn converse<S: AsyncRead + AsyncWrite + Unpin>(
         let (send, mut receive) = mpsc::channel(2);
         let answering = tokio::task::spawn_blocking(move || {
             let mut out = Outgoing { send, waiting: Vec::new(), is_gone: false };
-            let mut next = Next::Continue;
-            for frame in &waiting {
-                next = session.answer(frame, &mut out);
-                if next == Next::Close || out.is_gone {
-                    break;
-                }
-            }
+            let next = session.answer_all(&waiting, &mut out);
             out.flush();
             (session, next)
         });

@@ -6,7 +6,7 @@ use fx_cfengine_server::{Peer, Rules};
 use fx_wire::cfengine::{Bad, Frame, ILLEGAL, REFUSAL, Request, TERMINATOR, classic};
 
 use super::files::Denied;
-use super::site::{Importance, Site};
+use super::site::{Importance, Paths, Site};
 
 /// Where answers go.
 pub(super) trait Output {
@@ -14,6 +14,8 @@ pub(super) trait Output {
     fn frame(&mut self, more: bool, payload: &[u8]);
     /// Bytes without a frame; whether somebody still listens.
     fn raw(&mut self, bytes: &[u8]) -> bool;
+    /// Whether somebody still listens.
+    fn is_heard(&self) -> bool;
 }
 
 /// Whether the connection goes on.
@@ -32,6 +34,7 @@ pub(super) struct Asked {
 /// One peer.
 pub(super) struct Session {
     pub(super) site: Arc<dyn Site>,
+    pub(super) paths: Box<dyn Paths>,
     /// What was allowed when the connection began.
     pub(super) rules: Arc<Rules>,
     pub(super) peer: Peer,
@@ -49,6 +52,7 @@ impl Session {
     pub(super) fn new(site: Arc<dyn Site>, peer: Peer) -> Session {
         let rules = site.rules();
         Session {
+            paths: site.paths(),
             site,
             rules,
             peer,
@@ -79,8 +83,22 @@ impl Session {
         }
     }
 
-    /// Answers one transaction.
-    pub(super) fn answer(&mut self, frame: &Frame, out: &mut dyn Output) -> Next {
+    /// Answers transactions that came together.
+    pub(super) fn answer_all(&mut self, frames: &[Frame], out: &mut dyn Output) -> Next {
+        // What was found for earlier ones may lie elsewhere by now.
+        self.paths = self.site.paths();
+        for frame in frames {
+            if self.answer(frame, out) == Next::Close {
+                return Next::Close;
+            }
+            if !out.is_heard() {
+                break;
+            }
+        }
+        Next::Continue
+    }
+
+    fn answer(&mut self, frame: &Frame, out: &mut dyn Output) -> Next {
         if self.classic && !self.is_authenticated() {
             return self.authenticate(&frame.payload, out);
         }

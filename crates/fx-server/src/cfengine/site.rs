@@ -39,6 +39,18 @@ pub struct Opened {
     pub content: Box<dyn Read + Send>,
 }
 
+/// Paths of requests that came together. The way to a directory may be walked once for all of
+/// them, so this is not kept for later ones.
+pub trait Paths: Send {
+    /// A path with its links resolved, as by [`Site::resolve`], and what it stands for.
+    fn find(&mut self, path: &str) -> Option<(String, FileInfo)>;
+    /// Opens a path that has no link in it and is its own resolved name; nothing where it is
+    /// another.
+    fn open_plain(&mut self, path: &str) -> Option<Opened>;
+    /// Opens a resolved path.
+    fn open(&mut self, path: &str) -> Option<Opened>;
+}
+
 /// The machine, for many threads at the same time. Paths are those that [`Site::resolve`] gave:
 /// none of these calls follows a link in one.
 pub trait Site: Send + Sync {
@@ -57,11 +69,10 @@ pub trait Site: Send + Sync {
     /// A path with its links resolved; a link that leads nowhere stays. Nothing where there is
     /// nothing.
     fn resolve(&self, path: &str) -> Option<String>;
-    /// The same with what it stands for.
-    fn find(&self, path: &str) -> Option<(String, FileInfo)>;
+    /// Looks at the paths of requests that came together.
+    fn paths(&self) -> Box<dyn Paths>;
     /// Names in a directory, with `.` and `..`.
     fn list(&self, path: &str) -> Option<Vec<Vec<u8>>>;
-    fn open(&self, path: &str) -> Option<Opened>;
     /// The number of a user of this machine.
     fn uid_of(&self, user: &str) -> Option<u32>;
     /// Persistent classes.

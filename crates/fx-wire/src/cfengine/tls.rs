@@ -103,7 +103,7 @@ pub fn client_config(
         .with_protocol_versions(&offer.versions())
         .map_err(other)?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(KeyOnly(provider)))
+        .with_custom_certificate_verifier(Arc::new(KeyOnly(Signatures(provider))))
         .with_client_auth_cert(chain, key)
         .map_err(other)?;
     config.enable_sni = false;
@@ -122,7 +122,7 @@ pub fn server_config(
     let mut config = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&offer.versions())
         .map_err(other)?
-        .with_client_cert_verifier(Arc::new(KeyOnly(provider)))
+        .with_client_cert_verifier(Arc::new(KeyOnly(Signatures(provider))))
         .with_single_cert(chain, key)
         .map_err(other)?;
     config.send_tls13_tickets = 0;
@@ -137,17 +137,21 @@ pub fn peer_key(certificates: Option<&[CertificateDer<'_>]>) -> Option<PublicKey
 
 /// Takes any certificate with an RSA key; that the other side has the key is checked.
 #[derive(Debug)]
-struct KeyOnly(Arc<CryptoProvider>);
+struct KeyOnly(Signatures);
 
-impl KeyOnly {
-    fn has_key(certificate: &CertificateDer<'_>) -> Result<(), Error> {
-        public_key_of(certificate)
-            .map(|_| ())
-            .map_err(|_| Error::InvalidCertificate(CertificateError::BadEncoding))
-    }
+fn has_key(certificate: &CertificateDer<'_>) -> Result<(), Error> {
+    public_key_of(certificate)
+        .map(|_| ())
+        .map_err(|_| Error::InvalidCertificate(CertificateError::BadEncoding))
+}
 
+/// Signatures by the key in a certificate, whatever else stands in it.
+#[derive(Debug)]
+struct Signatures(Arc<CryptoProvider>);
+
+impl Signatures {
     // Libraries refuse the original's certificates of version 1, so the key is taken out first.
-    fn verify(
+    fn verify_tls12_signature(
         &self,
         message: &[u8],
         certificate: &CertificateDer<'_>,
@@ -163,6 +167,20 @@ impl KeyOnly {
             .then(HandshakeSignatureValid::assertion)
             .ok_or_else(bad)
     }
+
+    // A key signs in the same way for both.
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.verify_tls12_signature(message, certificate, signed)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
 }
 
 impl ServerCertVerifier for KeyOnly {
@@ -174,30 +192,10 @@ impl ServerCertVerifier for KeyOnly {
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        KeyOnly::has_key(certificate).map(|()| ServerCertVerified::assertion())
+        has_key(certificate).map(|()| ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verify(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verify(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+    crate::signatures_by!(0);
 }
 
 impl ClientCertVerifier for KeyOnly {
@@ -211,30 +209,10 @@ impl ClientCertVerifier for KeyOnly {
         _: &[CertificateDer<'_>],
         _: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
-        KeyOnly::has_key(certificate).map(|()| ClientCertVerified::assertion())
+        has_key(certificate).map(|()| ClientCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verify(message, certificate, signed)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.verify(message, certificate, signed)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
+    crate::signatures_by!(0);
 }
 
 #[cfg(test)]

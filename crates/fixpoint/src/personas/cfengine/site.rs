@@ -1,6 +1,6 @@
 //! The machine as cf-serverd serves it, for many threads.
 
-use std::io::Read;
+use std::fs::File;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -10,10 +10,10 @@ use fx_cfengine::peers::{Peers, Trusted};
 use fx_cfengine_server::Rules;
 use fx_engine::Level;
 use fx_host::{
-    Accounts, Clock, Commands, Env, Files, Kind, Meta, Net, OsHost, Priority, Spec, SystemLog,
-    SystemLogKind, find_served, list_served, open_served, resolve_served,
+    Accounts, Clock, Commands, Env, Files, Kind, Meta, Net, OsHost, Priority, Served, Spec,
+    SystemLog, SystemLogKind, list_served, open_served, resolve_served,
 };
-use fx_server::cfengine::{FileInfo, Importance, Opened, Site, Trust};
+use fx_server::cfengine::{FileInfo, Importance, Opened, Paths, Site, Trust};
 use fx_wire::cfengine::{Digest, Direction, FileKind, PrivateKey, PublicKey, Stat};
 
 use super::tools::Log;
@@ -142,6 +142,33 @@ fn stat(meta: &Meta) -> Stat {
     }
 }
 
+/// Files of requests that came together.
+struct OsPaths(Served);
+
+fn opened((file, meta): (File, Meta)) -> Opened {
+    Opened { stat: stat(&meta), content: Box::new(file) }
+}
+
+impl Paths for OsPaths {
+    fn find(&mut self, path: &str) -> Option<(String, FileInfo)> {
+        let (resolved, meta) = self.0.find(Path::new(path)).ok()?;
+        let target = meta.is_symlink().then(|| {
+            let target = HOST.with(|host| host.read_link(&resolved));
+            target.map(|target| target.as_os_str().as_bytes().to_vec()).unwrap_or_default()
+        });
+        let resolved = resolved.into_os_string().into_string().ok()?;
+        Some((resolved, FileInfo { stat: stat(&meta), target }))
+    }
+
+    fn open_plain(&mut self, path: &str) -> Option<Opened> {
+        self.0.open_plain(Path::new(path)).map(opened)
+    }
+
+    fn open(&mut self, path: &str) -> Option<Opened> {
+        open_served(Path::new(path)).ok().map(opened)
+    }
+}
+
 impl Site for OsSite {
     fn rules(&self) -> Arc<Rules> {
         Arc::clone(&self.rules.read().unwrap_or_else(PoisonError::into_inner))
@@ -191,25 +218,13 @@ impl Site for OsSite {
         resolved.into_os_string().into_string().ok()
     }
 
-    fn find(&self, path: &str) -> Option<(String, FileInfo)> {
-        let (resolved, meta) = find_served(Path::new(path)).ok()?;
-        let target = meta.is_symlink().then(|| {
-            let target = HOST.with(|host| host.read_link(&resolved));
-            target.map(|target| target.as_os_str().as_bytes().to_vec()).unwrap_or_default()
-        });
-        let resolved = resolved.into_os_string().into_string().ok()?;
-        Some((resolved, FileInfo { stat: stat(&meta), target }))
+    fn paths(&self) -> Box<dyn Paths> {
+        Box::new(OsPaths(Served::default()))
     }
 
     fn list(&self, path: &str) -> Option<Vec<Vec<u8>>> {
         let names = list_served(Path::new(path)).ok()?;
         Some(names.into_iter().map(OsStringExt::into_vec).collect())
-    }
-
-    fn open(&self, path: &str) -> Option<Opened> {
-        let (file, meta) = open_served(Path::new(path)).ok()?;
-        let content: Box<dyn Read + Send> = Box::new(file);
-        Some(Opened { stat: stat(&meta), content })
     }
 
     fn uid_of(&self, user: &str) -> Option<u32> {

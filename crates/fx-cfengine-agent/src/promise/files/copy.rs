@@ -202,7 +202,7 @@ fn copy_file(
         }
         return link_copy(ctx, promise, source, file, meta, copying);
     }
-    let Ok(old) = make_way(ctx, promise, file, meta, &mut result) else { return result };
+    let Ok(old) = make_way(ctx, promise, &*from, file, meta, &mut result) else { return result };
     if !size_allowed(promise, meta) {
         let text =
             format!("Source file '{source}' size is not in the permitted safety range, skipping");
@@ -278,11 +278,16 @@ fn copy_file(
 fn make_way(
     ctx: &mut Agent<'_>,
     promise: &Rc<Expanded>,
+    from: &dyn Source,
     file: &str,
     meta: &Meta,
     result: &mut Outcome,
 ) -> Result<Option<Meta>, Blocked> {
-    let found = ctx.host().lstat_opt(&path(file));
+    let known = from.destination(file);
+    if let Some(None) = known {
+        return Ok(None);
+    }
+    let found = known.map_or_else(|| ctx.host().lstat_opt(&path(file)), Ok);
     let old = super::seen(ctx, promise, found, result).map_err(|_| Blocked)?;
     match old {
         Some(found) if found.is_symlink() && !meta.is_symlink() => {

@@ -136,7 +136,7 @@ pub(in super::super) fn classes(
 
 /// Whether a class of a value is one that later runs are to know of, too.
 pub(in super::super) fn is_odd(class: &str) -> bool {
-    ["_dev2", "_anomaly", "_microanomaly"].iter().any(|end| class.ends_with(end))
+    ["_dev2", "_anomaly", "_microanomaly", "_ldt"].iter().any(|end| class.ends_with(end))
 }
 
 /// All values of a moment of the week, as the original's database has them.

@@ -85,6 +85,15 @@ impl Kept {
         self.statics.put(key(&format!("{handle}:{LIST}")), key(&items.join(",")));
     }
 
+    /// What does not change from week to week, for people to read: keys and texts up to their ends.
+    pub(in super::super) fn static_text(&self) -> Vec<u8> {
+        let end = |bytes: &[u8]| bytes.split(|byte| *byte == 0).next().unwrap_or_default().to_vec();
+        let lines = self.statics.contents.entries.iter();
+        lines
+            .flat_map(|(key, value)| [end(key), b":".to_vec(), end(value), b"\n".to_vec()].concat())
+            .collect()
+    }
+
     pub(in super::super) fn write(self, host: &OsHost) -> Result<(), HostError> {
         self.measures.write(host)?;
         self.statics.write(host)

@@ -1,10 +1,10 @@
 //! One look at the machine: a value for each place that has one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use fx_host::{Clock, Files, OsHost};
+use fx_host::{Accounts, Clock, Files, OsHost};
 
 use super::slots::Slots;
 
@@ -24,6 +24,8 @@ pub(in super::super) struct Sampler {
     disks: Option<[f64; 4]>,
     logs: BTreeMap<&'static str, u64>,
     last: Option<Duration>,
+    /// Who has processes.
+    pub(in super::super) users: Vec<String>,
 }
 
 fn text(host: &OsHost, file: &str) -> String {
@@ -38,7 +40,7 @@ impl Sampler {
         slots: &mut Slots,
     ) -> BTreeMap<usize, f64> {
         let mut found: BTreeMap<String, f64> = BTreeMap::new();
-        processes(host, &mut found);
+        self.users = processes(host, &mut found);
         if let Ok(space) = host.space(Path::new("/"), Duration::from_secs(5)) {
             let free = 100.0 * space.available as f64 / space.total.max(1) as f64;
             found.insert("diskfree".into(), free);
@@ -101,23 +103,39 @@ impl Sampler {
     }
 }
 
-fn processes(host: &OsHost, found: &mut BTreeMap<String, f64>) {
-    let (mut users, mut root, mut others) = (BTreeSet::new(), 0.0, 0.0);
+// Users without a name are not counted, nor is what they run.
+fn processes(host: &OsHost, found: &mut BTreeMap<String, f64>) -> Vec<String> {
+    let (mut users, mut root, mut others) = (Vec::new(), 0.0, 0.0);
     for entry in host.list(Path::new("/proc")).unwrap_or_default() {
         if !entry.name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit) {
             continue;
         }
         let status = text(host, &format!("/proc/{}/status", entry.name.to_string_lossy()));
         let line = status.lines().find_map(|line| line.strip_prefix("Uid:"));
-        let Some(uid) = line.and_then(|line| line.split_ascii_whitespace().next()) else {
-            continue;
-        };
-        users.insert(uid.to_owned());
-        if uid == "0" { root += 1.0 } else { others += 1.0 }
+        let uid = line.and_then(|line| line.split_ascii_whitespace().next()?.parse().ok());
+        let user = uid.and_then(|uid| host.user_by_id(uid).ok().flatten());
+        let Some(name) = user.map(|user| column(&user.name)) else { continue };
+        if name == "root" {
+            root += 1.0
+        } else {
+            others += 1.0
+        }
+        if !users.contains(&name) {
+            users.insert(0, name);
+        }
     }
     found.insert("users".into(), users.len() as f64);
     found.insert("rootprocs".into(), root);
     found.insert("otherprocs".into(), others);
+    users
+}
+
+// A name as the column of `ps` has it, from which the original reads it.
+fn column(name: &str) -> String {
+    if name.chars().count() <= 8 {
+        return name.to_owned();
+    }
+    name.chars().take(7).chain(['+']).collect()
 }
 
 fn memory(text: &str, found: &mut BTreeMap<String, f64>) {
@@ -154,5 +172,9 @@ mod tests {
         assert_eq!(found.get("io_reads"), Some(&2.0));
         memory("MemTotal: 2048 kB\nX: 1 kB\n", &mut found);
         assert_eq!(found.get("mem_total"), Some(&2.0));
+        assert_eq!(
+            ["root", "www-data", "systemd-network"].map(column),
+            ["root", "www-data", "systemd+"]
+        );
     }
 }

@@ -3,7 +3,8 @@
 /// How many there are.
 pub(in super::super) const COUNT: usize = 100;
 
-/// Services whose connections are counted: name and port, in the order of their pairs of slots.
+/// Services whose connections are counted: their names in lists of connections, ports, and the
+/// first of their two slots.
 pub(in super::super) const SERVICES: &[(&str, u16, usize)] = &[
     ("netbiosns", 137, 5),
     ("netbiosdgm", 138, 7),
@@ -18,13 +19,13 @@ pub(in super::super) const SERVICES: &[(&str, u16, usize)] = &[
     // As the original counts it.
     ("wwws", 433, 25),
     ("microsoft_ds", 445, 54),
-    ("www_alt", 8080, 56),
+    ("www-alt", 8080, 56),
     ("imaps", 993, 58),
     ("ldap", 389, 60),
     ("ldaps", 636, 62),
     ("mongo", 27017, 64),
     ("mysql", 3306, 66),
-    ("postgres", 5432, 68),
+    ("postgresql", 5432, 68),
     ("ipp", 631, 70),
 ];
 

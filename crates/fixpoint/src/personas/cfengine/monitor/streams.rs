@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use fx_cfengine::command::split_command;
 use fx_cfengine::text::path;
-use fx_host::{Access, Clock, Commands, Edits, Opening, OsHost, Spec, limits};
+use fx_host::{Access, Commands, Edits, Opening, OsHost, Spec, limits};
 
 use super::measure::Measurement;
 
@@ -31,11 +31,11 @@ impl Streams {
     pub(in super::super) fn text(
         &mut self,
         host: &OsHost,
+        now: i64,
         measurement: &Measurement,
         offset: &mut u64,
     ) -> Result<Rc<str>, String> {
         let source = &measurement.source;
-        let now = host.now().secs;
         if !source.grows
             && let Some(known) = self.read.get(&source.promiser)
             && now - known.at < source.minutes.saturating_mul(60).max(1)

@@ -4,15 +4,15 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::io::Read;
 use std::rc::Rc;
 
 use fx_cfengine::eval::promise::Expanded;
 use fx_cfengine::text::{decode, encode, path};
 use fx_crypto::digest::Algorithm;
 use fx_engine::{Change, Failure, Target};
-use fx_host::{Act, Kind, Look, Meta, Time, WriteOptions};
+use fx_host::{Act, Kind, Look, Meta, Reader, Time, WriteOptions};
 use fx_remote::cfengine::{Connection, Found, Lost};
-use fx_resources::digest::hex_of_file;
 use fx_wire::cfengine::{FileKind, Stat};
 use rustc_hash::FxHashMap;
 
@@ -33,6 +33,8 @@ struct Ahead {
     stats: FxHashMap<String, Option<(Meta, String)>>,
     differs: FxHashMap<String, bool>,
     contents: FxHashMap<String, Vec<u8>>,
+    /// What was here a moment ago.
+    here: FxHashMap<String, Option<Meta>>,
     /// Files that are likely to be copied, in their order.
     likely: VecDeque<(String, u64)>,
 }
@@ -45,6 +47,8 @@ pub(super) struct Remote {
     compares: bool,
     fetches: bool,
     verifies: bool,
+    /// Whether each destination has one source: nothing else of this copy changes it.
+    is_apart: bool,
     ahead: RefCell<Ahead>,
 }
 
@@ -90,6 +94,7 @@ impl Remote {
             compares: by_content && !forced,
             fetches: !promise.has("file_select"),
             verifies: promise.bool("verify").unwrap_or(false),
+            is_apart: !promise.bool("collapse_destination_dir").unwrap_or(false),
             ahead: RefCell::default(),
         }
     }
@@ -148,27 +153,43 @@ impl Remote {
     // Compares what is here with what is there, and notes what will have to be copied.
     fn prepare(&self, ctx: &Agent<'_>, dir: &str, to: &str, names: &[String]) {
         let (mut compared, mut likely) = (Vec::new(), VecDeque::new());
-        {
-            let ahead = self.ahead.borrow();
-            for name in names {
-                let (source, file) = (format!("{dir}/{name}"), format!("{to}/{name}"));
-                let Some(Some((meta, _))) = ahead.stats.get(&source) else { continue };
-                if !meta.is_file() {
-                    continue;
-                }
-                match ctx.host().lstat_opt(&path(&file)) {
-                    Ok(None) => likely.push_back((source, meta.size)),
-                    Ok(Some(old)) if self.compares && old.is_file() => {
-                        if old.size != meta.size {
-                            likely.push_back((source, meta.size));
-                        } else if let Some(digest) = digest(ctx.host(), &file) {
-                            compared.push((source, digest, meta.size));
-                        }
+        let here = match ctx.host().directory(&path(to)) {
+            Ok(here) => Some(here),
+            // A directory that a rehearsal does not make.
+            Err(error) if error.is_not_found() => None,
+            Err(_) => return,
+        };
+        let mut ahead = self.ahead.borrow_mut();
+        for name in names {
+            let (source, place) = (format!("{dir}/{name}"), path(name));
+            let Some(Some((meta, _))) = ahead.stats.get(&source) else { continue };
+            if !meta.is_file() {
+                continue;
+            }
+            let size = meta.size;
+            let Some(here) = &here else {
+                likely.push_back((source, size));
+                continue;
+            };
+            let Ok(old) = here.lstat_opt(place.as_os_str()) else { continue };
+            match &old {
+                None => likely.push_back((source, size)),
+                Some(old) if self.compares && old.is_file() => {
+                    if old.size != size {
+                        likely.push_back((source, size));
+                    } else if let Ok(content) = here.open(place.as_os_str())
+                        && let Some(digest) = digest(content, size)
+                    {
+                        compared.push((source, digest, size));
                     }
-                    _ => {}
                 }
+                Some(_) => {}
+            }
+            if self.is_apart {
+                ahead.here.insert(format!("{to}/{name}"), old);
             }
         }
+        drop(ahead);
         let wanted: Vec<(Vec<u8>, Vec<u8>)> = compared
             .iter()
             .map(|(source, digest, _)| (encode(source).to_vec(), digest.clone()))
@@ -227,9 +248,15 @@ impl Remote {
     }
 }
 
-fn digest(look: &dyn Look, file: &str) -> Option<Vec<u8>> {
-    let hex = hex_of_file(Algorithm::Md5, look, &path(file)).ok()?;
-    (0..hex.len() / 2).map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok()).collect()
+// The digest of so many bytes: the end of a file whose size is known need not be looked for. Files
+// of the kernel say they are empty and are not.
+fn digest(content: Reader<'_>, size: u64) -> Option<Vec<u8>> {
+    let most = if size == 0 { u64::MAX } else { size };
+    Algorithm::Md5.bytes_of(&mut content.take(most)).ok()
+}
+
+fn digest_of(look: &dyn Look, file: &str) -> Option<Vec<u8>> {
+    digest(look.open(&path(file)).ok()?, 0)
 }
 
 impl Source for Remote {
@@ -283,10 +310,14 @@ impl Source for Remote {
         if let Some(known) = self.ahead.borrow_mut().differs.remove(source) {
             return known;
         }
-        let Some(digest) = digest(ctx.host(), file) else { return true };
+        let Some(digest) = digest_of(ctx.host(), file) else { return true };
         let wanted = [(encode(source).to_vec(), digest)];
         let answer = self.heard(ctx, self.with(|line| line.compare(&wanted)));
         answer.and_then(|answers| answers.first().copied()).unwrap_or(false)
+    }
+
+    fn destination(&self, file: &str) -> Option<Option<Meta>> {
+        self.ahead.borrow_mut().here.remove(file)
     }
 
     fn is_readable(&self, _: &Agent<'_>, _: &str) -> bool {
@@ -374,7 +405,7 @@ impl Source for Remote {
 
 impl Remote {
     fn verify(&self, act: &dyn Act, source: &str, file: &str) -> Result<(), Failure> {
-        let wanted = [(encode(source).to_vec(), digest(act, file).unwrap_or_default())];
+        let wanted = [(encode(source).to_vec(), digest_of(act, file).unwrap_or_default())];
         match self.with(|line| line.compare(&wanted)) {
             Ok(answers) if answers == [false] => Ok(()),
             Ok(_) => {

@@ -30,6 +30,11 @@ pub(super) trait Source {
     fn real_path(&self, ctx: &Agent<'_>, file: &str) -> Option<String>;
     /// Whether a file of the same size holds something else here.
     fn differs(&self, ctx: &Agent<'_>, source: &str, file: &str) -> bool;
+    /// What was found at a destination when its directory was listed, a moment ago and once; nothing
+    /// where nobody looked. The directory is there then.
+    fn destination(&self, _file: &str) -> Option<Option<Meta>> {
+        None
+    }
     fn is_readable(&self, ctx: &Agent<'_>, source: &str) -> bool;
     /// The change of a copy.
     fn change(
