@@ -13,6 +13,7 @@ mod fingerprint;
 mod frames;
 mod import;
 mod job;
+mod lists;
 mod modules;
 mod process;
 mod site;

@@ -122,8 +122,6 @@ class Chef
 
     def converge_by(descriptions, &block) = fx_change(descriptions, fx_known_changes, &block)
 
-    # The one way to an effect: what the formatter shows, what changes, and the block that does
-    # it. A change is `[kind, name, property, from, to]`; a true value after that hides both values.
     # Whether there is something; that it cannot be seen is no answer. `link` means a link itself.
     def fx_exists?(path, link: false)
       link ? ::File.lstat(path) : ::File.stat(path)
@@ -131,6 +129,9 @@ class Chef
     rescue Errno::ENOENT, Errno::ENOTDIR
       false
     end
+
+    # The one way to an effect: what the formatter shows, what changes, and the block that does
+    # it. A change is `[kind, name, property, from, to]`; a true value after that hides both values.
     def fx_change(descriptions, changes, &block)
       @fx_updates = true
       secret = fx_secret?

@@ -54,7 +54,10 @@ pub fn automatic(host: &dyn Look, optional: &[String]) -> J {
 
 fn text(host: &dyn Look, path: &str) -> Option<String> {
     let bytes = host.read_opt(Path::new(path)).ok().flatten()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|other| String::from_utf8_lossy(other.as_bytes()).into_owned()),
+    )
 }
 
 fn first_line(host: &dyn Look, path: &str) -> Option<String> {

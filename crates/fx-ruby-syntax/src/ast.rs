@@ -68,10 +68,17 @@ pub struct ConstSite {
     pub name: Sym,
     /// Epoch of the cached value.
     pub epoch: Cell<u32>,
-    /// Lexical scope of the cached value.
+    /// Where it was looked up: a lexical scope, or for `A::B` the word of `A`.
     pub cref: Cell<usize>,
     /// The value's word.
     pub value: Cell<u64>,
+}
+
+impl ConstSite {
+    /// A site that was not evaluated yet.
+    pub fn new(name: Sym) -> ConstSite {
+        ConstSite { name, epoch: Cell::new(0), cref: Cell::new(0), value: Cell::new(0) }
+    }
 }
 
 /// Key (none for `**x`) and value of a hash element.
@@ -375,7 +382,7 @@ pub enum Kind {
     NthRef(u32),
     BackRef(u8),
     Const(&'static ConstSite),
-    ConstIn(ConstScope, Sym),
+    ConstIn(ConstScope, &'static ConstSite),
     ConstSet(ConstScope, Sym, N),
     Call(&'static Call),
     Bin(Op, N, N, &'static Call),

@@ -4,6 +4,7 @@ use fx_wire::puppet::{CertName, Environment, Metadata};
 use serde_json::{Map, Value};
 
 use crate::body::Content;
+use crate::listing::Listing;
 
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub struct NodeInfo {
 }
 
 /// A file or a tree that a node wants.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileWish {
     /// `modules`, `plugins` …
     pub mount: String,
@@ -70,7 +71,7 @@ pub struct FileWish {
 }
 
 /// How far into a tree.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tree {
     pub recurses: bool,
     pub depth: Option<usize>,
@@ -107,7 +108,7 @@ pub trait Code: Send + Sync {
         environment: &Environment,
         wish: &FileWish,
         tree: &Tree,
-    ) -> Result<Vec<Metadata>, Refusal>;
+    ) -> Result<Listing, Refusal>;
     fn content(&self, environment: &Environment, wish: &FileWish) -> Result<Content, Refusal>;
     /// Whether files are served under this name.
     fn has_mount(&self, name: &str) -> bool;

@@ -16,6 +16,7 @@ mod code;
 mod connections;
 mod dates;
 mod http;
+mod listing;
 mod message;
 mod metrics;
 mod packed;
@@ -36,6 +37,7 @@ pub use chef::serve_chef;
 pub use code::{
     CatalogMade, CatalogWish, Code, EnvironmentInfo, FileWish, NodeInfo, Refusal, Tree,
 };
+pub use listing::Listing;
 pub use message::{Head, Reply, Request};
 pub use revoked::RevokedSerials;
 pub use routes::endpoints;

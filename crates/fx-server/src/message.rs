@@ -1,10 +1,12 @@
 //! A request and a reply, as the answers see them.
 
 use fx_wire::puppet::{Format, Pairs, Segments, accepted};
+use hyper::body::Bytes;
 use serde_json::{Value, json};
 
 use crate::body::Content;
 use crate::caller::Caller;
+use crate::listing::Listing;
 
 /// A request before its body was read.
 #[derive(Clone, Debug)]
@@ -93,14 +95,17 @@ pub struct Reply {
     pub status: u16,
     pub content_type: Option<&'static str>,
     pub fields: Vec<(&'static str, String)>,
-    pub body: Vec<u8>,
+    pub body: Bytes,
+    /// The body packed, where it is at hand.
+    pub(crate) packed: Option<Bytes>,
     /// What is sent instead of the body.
     pub content: Option<Content>,
 }
 
 impl Reply {
     pub(crate) fn new(status: u16, content_type: Option<&'static str>, body: Vec<u8>) -> Reply {
-        Reply { status, content_type, fields: Vec::new(), body, content: None }
+        let body = Bytes::from(body);
+        Reply { status, content_type, fields: Vec::new(), body, packed: None, content: None }
     }
 
     pub(crate) fn text(status: u16, text: impl Into<String>) -> Reply {
@@ -114,6 +119,12 @@ impl Reply {
     /// Data in a form that was agreed on.
     pub(crate) fn data(format: Format, body: Vec<u8>) -> Reply {
         Reply::new(200, Some(format.content_type()), body)
+    }
+
+    /// A list of files that others get as well.
+    pub(crate) fn listing(format: Format, list: Listing) -> Reply {
+        let reply = Reply::data(format, Vec::new());
+        Reply { body: list.plain, packed: list.packed, ..reply }
     }
 
     /// A file, as it is read.

@@ -4,6 +4,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use hyper::body::Bytes;
 
 use crate::message::{Head, Reply};
 
@@ -19,18 +20,24 @@ fn takes(accept: &str) -> bool {
     })
 }
 
-/// The same answer, packed where the client takes that and it is worth it.
-pub(crate) fn packed(head: &Head, mut reply: Reply) -> Reply {
-    let is_taken = head.field("accept-encoding").is_some_and(takes);
-    if !is_taken || reply.body.len() < LEAST || reply.content.is_some() {
-        return reply;
+/// The bytes packed, where that is worth it.
+pub(crate) fn gzip(plain: &[u8]) -> Option<Bytes> {
+    if plain.len() < LEAST {
+        return None;
     }
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     // Writing into memory does not fail; what is not packed is as good.
-    if encoder.write_all(&reply.body).is_err() {
+    encoder.write_all(plain).ok()?;
+    encoder.finish().ok().map(Bytes::from)
+}
+
+/// The same answer, packed where the client takes that and it is worth it.
+pub(crate) fn packed(head: &Head, mut reply: Reply) -> Reply {
+    let is_taken = head.field("accept-encoding").is_some_and(takes);
+    if !is_taken || reply.content.is_some() {
         return reply;
     }
-    let Ok(bytes) = encoder.finish() else { return reply };
+    let Some(bytes) = reply.packed.take().or_else(|| gzip(&reply.body)) else { return reply };
     reply.body = bytes;
     reply.with("content-encoding", "gzip").with("vary", "Accept-Encoding, User-Agent")
 }

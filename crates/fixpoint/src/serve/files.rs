@@ -34,6 +34,11 @@ pub(crate) fn is_of_modules(mount: &str) -> bool {
     folder(mount).is_some()
 }
 
+/// Whether a mount is one tree of all modules, the same for every client.
+pub(crate) fn is_of_all_modules(mount: &str) -> bool {
+    folder(mount).is_some_and(|(_, is_merged)| is_merged)
+}
+
 /// The code that is served from, and the site's own directories.
 pub(crate) struct Served<'a> {
     pub(crate) snapshot: &'a Snapshot,
@@ -88,8 +93,7 @@ pub(crate) fn metadatas(
     let snapshot = served.snapshot;
     let mut roots = places(host, served, wish);
     let mut tree = tree.clone();
-    let is_merged = folder(&wish.mount).is_some_and(|(_, is_merged)| is_merged);
-    if roots.is_empty() && is_merged && wish.path.is_empty() {
+    if roots.is_empty() && is_of_all_modules(&wish.mount) && wish.path.is_empty() {
         // An empty list would have agents remove what they have; this is an empty tree.
         let dirs = snapshot.modulepath.iter().chain(&snapshot.dir);
         roots = dirs.filter(|dir| host.stat(dir).is_ok()).take(1).cloned().collect();

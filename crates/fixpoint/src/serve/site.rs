@@ -7,7 +7,8 @@ use fx_fleet::Fleet;
 use fx_host::OsHost;
 use fx_puppet::Server;
 use fx_server::{
-    CatalogMade, CatalogWish, Code, Content, EnvironmentInfo, FileWish, NodeInfo, Refusal, Tree,
+    CatalogMade, CatalogWish, Code, Content, EnvironmentInfo, FileWish, Listing, NodeInfo, Refusal,
+    Tree,
 };
 use fx_wire::puppet::{CertName, Environment, Metadata};
 use serde_json::{Map, Value, json};
@@ -17,6 +18,7 @@ use super::digests::Digests;
 use super::environments::{Environments, Snapshot};
 use super::files::{self, Served};
 use super::job::{CompileJob, Job};
+use super::lists::{ListKey, Lists};
 use super::workers::{Log, Workers};
 use super::{static_catalog, versions};
 
@@ -27,6 +29,7 @@ pub(crate) struct Site {
     server: Server,
     conf: SiteCode,
     digests: Digests,
+    lists: Lists,
     /// Whether there is somebody to ask what nodes export.
     has_exports: bool,
 }
@@ -59,7 +62,8 @@ impl Site {
     ) -> std::io::Result<Site> {
         let has_exports = exports.is_some();
         let workers = Workers::start(compiling.workers, compiling.limit, exports, log)?;
-        Ok(Site { environments, workers, server, conf, digests: Digests::default(), has_exports })
+        let (digests, lists) = (Digests::default(), Lists::default());
+        Ok(Site { environments, workers, server, conf, digests, lists, has_exports })
     }
 
     fn snapshot(&self, name: &Environment) -> Result<Arc<Snapshot>, Refusal> {
@@ -186,9 +190,16 @@ impl Code for Site {
         environment: &Environment,
         wish: &FileWish,
         tree: &Tree,
-    ) -> Result<Vec<Metadata>, Refusal> {
+    ) -> Result<Listing, Refusal> {
         let snapshot = self.snapshot(environment)?;
-        files::metadatas(&OsHost::new(), &self.served(&snapshot), wish, tree)
+        let look = || {
+            let found = files::metadatas(&OsHost::new(), &self.served(&snapshot), wish, tree);
+            found.map(|files| Listing::of(&files))
+        };
+        if !files::is_of_all_modules(&wish.mount) {
+            return look();
+        }
+        self.lists.get(ListKey::new(&snapshot, wish, tree), look)
     }
 
     fn content(&self, environment: &Environment, wish: &FileWish) -> Result<Content, Refusal> {
@@ -228,5 +239,6 @@ impl Code for Site {
 
     fn flush(&self, environment: Option<&Environment>) {
         self.environments.flush(environment);
+        self.lists.flush();
     }
 }

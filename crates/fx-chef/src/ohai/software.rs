@@ -22,22 +22,29 @@ pub(super) fn add(host: &dyn Look, out: &mut Map<String, J>) {
     );
 }
 
-/// All that dpkg knows, with the last word of each package's state.
+/// All that dpkg knows, with the last word of each package's state. The file has about a kilobyte
+/// for each package, most of it descriptions: a line is looked at only if its first letter fits.
 fn debs(status: &str) -> Map<String, J> {
     let mut out = Map::new();
-    for part in status.split("\n\n") {
-        let (mut name, mut version, mut arch, mut state) = ("", "", "", "");
-        for line in part.lines() {
-            match line.split_once(": ") {
+    let (mut name, mut version, mut arch, mut state) = ("", "", "", "");
+    // An empty line ends a package, and the last one may have none.
+    for line in status.split('\n').chain([""]) {
+        match line.as_bytes().first() {
+            None => {
+                if !name.is_empty() {
+                    let one = json!({"version": version, "arch": arch, "status": state});
+                    out.insert(name.into(), one);
+                }
+                (name, version, arch, state) = ("", "", "", "");
+            }
+            Some(b'P' | b'V' | b'A' | b'S') => match line.split_once(": ") {
                 Some(("Package", value)) => name = value,
                 Some(("Version", value)) => version = value,
                 Some(("Architecture", value)) => arch = value,
                 Some(("Status", value)) => state = value.rsplit(' ').next().unwrap_or_default(),
                 _ => {}
-            }
-        }
-        if !name.is_empty() {
-            out.insert(name.into(), json!({"version": version, "arch": arch, "status": state}));
+            },
+            Some(_) => {}
         }
     }
     out
@@ -61,16 +68,16 @@ fn read_rpms(list: &str) -> Map<String, J> {
         let fields: Vec<&str> = line.split_whitespace().collect();
         let [name, epoch, version, release, installed, arch] = fields[..] else { continue };
         let one = json!({"epoch": epoch, "version": version, "release": release, "installdate": installed, "arch": arch});
-        let mut told = one.clone();
+        let mut shown = one.clone();
         if let Some(before) = out.remove(name) {
             let mut versions = match before.get("versions") {
                 Some(J::Array(versions)) => versions.clone(),
                 _ => vec![before],
             };
             versions.push(one);
-            told["versions"] = J::Array(versions);
+            shown["versions"] = J::Array(versions);
         }
-        out.insert(name.into(), told);
+        out.insert(name.into(), shown);
     }
     out
 }
@@ -80,12 +87,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packages_of_dpkg_are_told_with_their_state() {
-        let told = debs(
+    fn packages_of_dpkg_have_their_state() {
+        let found = debs(
             "Package: a\nStatus: install ok installed\nArchitecture: all\nVersion: 1\n\nPackage: b\nStatus: deinstall ok config-files\nArchitecture: amd64\nVersion: 2\n",
         );
         assert_eq!(
-            J::Object(told),
+            J::Object(found),
             json!({
                 "a": {"version": "1", "arch": "all", "status": "installed"},
                 "b": {"version": "2", "arch": "amd64", "status": "config-files"},
@@ -95,9 +102,9 @@ mod tests {
 
     #[test]
     fn a_package_of_rpm_that_is_there_twice_has_both_versions() {
-        let told = read_rpms("kernel\t0\t5.14\t1\t100\tx86_64\nkernel\t0\t5.14\t2\t200\tx86_64\n");
-        assert_eq!(told["kernel"]["release"], json!("2"));
-        let releases: Vec<&J> = told["kernel"]["versions"]
+        let found = read_rpms("kernel\t0\t5.14\t1\t100\tx86_64\nkernel\t0\t5.14\t2\t200\tx86_64\n");
+        assert_eq!(found["kernel"]["release"], json!("2"));
+        let releases: Vec<&J> = found["kernel"]["versions"]
             .as_array()
             .unwrap()
             .iter()

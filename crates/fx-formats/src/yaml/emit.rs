@@ -204,7 +204,8 @@ impl Emitter {
         if apart && !self.whitespace {
             self.put(' ');
         }
-        text.chars().for_each(|c| self.put(c));
+        self.out.push_str(text);
+        self.column += text.chars().count();
         self.whitespace = white;
         self.indention &= indention;
     }
@@ -353,13 +354,13 @@ impl Emitter {
     /// most texts of a large document are so.
     fn unbroken(&mut self, head: &Head, scalar: &Scalar<'_>) -> bool {
         let Scalar { text, style, plain, quoted } = scalar;
-        if head.anchor.is_some() || head.tag.is_some() || !plain || !quoted {
+        if head.anchor.is_some() || head.tag.is_some() || !plain {
             return false;
         }
         let quote = match style {
             Style::Plain if is_word(text) => "",
-            Style::Single if is_word(text) => "'",
-            Style::Double if is_unescaped(text) => "\"",
+            Style::Single if *quoted && is_word(text) => "'",
+            Style::Double if *quoted && is_unescaped(text) => "\"",
             _ => return false,
         };
         self.put_whole(quote, text);

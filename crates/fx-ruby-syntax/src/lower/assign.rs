@@ -5,7 +5,7 @@ use std::cell::Cell;
 use ruby_prism as p;
 
 use crate::Sym;
-use crate::ast::{Args, Blk, Call, ConstScope, IvarSite, Kind, Multi, N, Target};
+use crate::ast::{Args, Blk, Call, ConstScope, ConstSite, IvarSite, Kind, Multi, N, Target};
 use crate::lower::{Lower, leak, leak_slice};
 
 /// How an assignment combines with the old value.
@@ -216,7 +216,7 @@ impl Lower<'_> {
             }
             None => ConstScope::Top,
         };
-        let read = self.node(at, Kind::ConstIn(scope, name));
+        let read = self.node(at, Kind::ConstIn(scope, leak(ConstSite::new(name))));
         let old = self.guarded(at, how, read);
         let value = self.expr(value);
         let done =

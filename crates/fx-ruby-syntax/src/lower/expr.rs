@@ -63,8 +63,7 @@ impl Lower<'_> {
 
     pub(crate) fn constant(&mut self, at: u32, name: &p::ConstantId<'_>) -> N {
         let name = self.sym(name);
-        let site = ConstSite { name, epoch: Cell::new(0), cref: Cell::new(0), value: Cell::new(0) };
-        self.node(at, Kind::Const(leak(site)))
+        self.node(at, Kind::Const(leak(ConstSite::new(name))))
     }
 
     pub(crate) fn enc_of(&self, node: &p::StringNode<'_>) -> u8 {

@@ -2,9 +2,9 @@
 
 use ruby_prism::Node as P;
 
-use crate::ast::{ConstScope, Kind, N};
+use crate::ast::{ConstScope, ConstSite, Kind, N};
 use crate::lower::expr::cast;
-use crate::lower::{Lower, leak_slice};
+use crate::lower::{Lower, leak, leak_slice};
 
 impl Lower<'_> {
     /// Variables and constants, read and written.
@@ -65,7 +65,7 @@ impl Lower<'_> {
             }
             P::ConstantPathNode { .. } => {
                 let (scope, name) = self.const_scope(node);
-                self.node(at, Kind::ConstIn(scope, name))
+                self.node(at, Kind::ConstIn(scope, leak(ConstSite::new(name))))
             }
             P::ConstantWriteNode { .. } => {
                 let n = cast!(node, as_constant_write_node);

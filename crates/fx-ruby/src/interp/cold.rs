@@ -42,6 +42,17 @@ impl Vm {
         Ok(v)
     }
 
+    fn const_in_slow(&mut self, base: Value, site: &'static ConstSite) -> R {
+        let class = self.const_base(base)?;
+        let Some(v) = self.const_below(class, site.name)? else {
+            return self.const_missing(class, site.name);
+        };
+        site.epoch.set(self.const_epoch);
+        site.cref.set(base.bits() as usize);
+        site.value.set(v.bits());
+        Ok(v)
+    }
+
     #[inline(never)]
     pub(crate) fn eval_cold(&mut self, fp: Fp, node: N) -> R {
         match &node.kind {
@@ -124,13 +135,20 @@ impl Vm {
             }
             Kind::NthRef(i) => Ok(self.match_group(self.last_match, *i as usize)),
             Kind::BackRef(which) => self.back_ref(*which),
-            Kind::ConstIn(scope, name) => {
+            Kind::ConstIn(scope, site) => {
                 let base = match scope {
                     ConstScope::In(node) => self.eval(fp, node)?,
                     _ => Value::class(c::OBJECT),
                 };
-                self.set_pos(node.pos);
-                self.const_path(base, *name)
+                let known =
+                    site.epoch.get() == self.const_epoch && site.cref.get() as u64 == base.bits();
+                match Value::from_bits(site.value.get()).filter(|_| known) {
+                    Some(v) => Ok(v),
+                    None => {
+                        self.set_pos(node.pos);
+                        self.const_in_slow(base, site)
+                    }
+                }
             }
             Kind::ConstSet(scope, name, value) => {
                 let class = self.const_target(fp, scope)?;

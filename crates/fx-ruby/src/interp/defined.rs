@@ -82,8 +82,8 @@ impl Vm {
                 }
                 "constant"
             }
-            Kind::ConstIn(scope, name) => {
-                if !self.defined_const(fp, scope, *name)? {
+            Kind::ConstIn(scope, site) => {
+                if !self.defined_const(fp, scope, site.name)? {
                     return Ok(NIL);
                 }
                 "constant"

@@ -168,31 +168,37 @@ impl Vm {
 
     /// `A::B` for a value that must be a class or module.
     pub fn const_path(&mut self, scope: Value, name: Sym) -> R {
-        let Some(class) = scope.as_class() else {
-            let text = self.inspect_string(scope)?;
-            return self.fail(c::TYPE_ERROR, format!("{text} is not a class/module"));
-        };
-        let object_too = class == c::OBJECT;
-        match self.const_in(class, name, object_too)? {
-            Some(v) => {
-                let private = self
-                    .mro(class)
-                    .iter()
-                    .find_map(|at| self.classes[*at as usize].consts.get(&name).map(|k| k.private));
-                if private == Some(true) {
-                    let full = self.const_full(class, name);
-                    let e = self.name_error(
-                        c::NAME_ERROR,
-                        &format!("private constant {full} referenced"),
-                        name,
-                        scope,
-                    )?;
-                    return self.throw(e);
-                }
-                Ok(v)
-            }
+        let class = self.const_base(scope)?;
+        match self.const_below(class, name)? {
+            Some(v) => Ok(v),
             None => self.const_missing(class, name),
         }
+    }
+
+    /// The class or module before `::`.
+    pub(crate) fn const_base(&mut self, scope: Value) -> Res<u32> {
+        if let Some(class) = scope.as_class() {
+            return Ok(class);
+        }
+        let text = self.inspect_string(scope)?;
+        self.fail(c::TYPE_ERROR, format!("{text} is not a class/module"))
+    }
+
+    /// `A::B`, where `A` or an ancestor has it.
+    pub(crate) fn const_below(&mut self, class: u32, name: Sym) -> Res<Option<Value>> {
+        let object_too = class == c::OBJECT;
+        let Some(v) = self.const_in(class, name, object_too)? else { return Ok(None) };
+        let private = self
+            .mro(class)
+            .iter()
+            .find_map(|at| self.classes[*at as usize].consts.get(&name).map(|k| k.private));
+        if private == Some(true) {
+            let full = self.const_full(class, name);
+            let text = format!("private constant {full} referenced");
+            let e = self.name_error(c::NAME_ERROR, &text, name, Value::class(class))?;
+            return self.throw(e);
+        }
+        Ok(Some(v))
     }
 
     pub fn const_full(&self, class: u32, name: Sym) -> String {

@@ -1,7 +1,6 @@
 //! Files of modules: what they are and what is in them.
 
-use fx_wire::puppet::{Environment, Format, Metadata};
-use serde_json::Value;
+use fx_wire::puppet::{Environment, Format};
 
 use super::{Answer, environment};
 use crate::app::{App, refusal};
@@ -30,8 +29,7 @@ impl App {
         };
         let found = self.parts.code.metadatas(&environment, &wish, &tree);
         let found = found.map_err(|why| refusal(why, environment.as_str()))?;
-        let list = Value::Array(found.iter().map(Metadata::to_json).collect());
-        Ok(Reply::data(format, list.to_string().into_bytes()))
+        Ok(Reply::listing(format, found))
     }
 
     pub(crate) fn file_content(&self, parts: &[String], request: &Request) -> Answer {

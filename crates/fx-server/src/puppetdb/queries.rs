@@ -129,7 +129,10 @@ impl Parameters {
     fn reply(&self, value: &Value) -> Reply {
         let reply = Reply::json(200, value);
         if self.flag("pretty") {
-            return Reply { body: serde_json::to_vec_pretty(value).unwrap_or_default(), ..reply };
+            return Reply {
+                body: serde_json::to_vec_pretty(value).unwrap_or_default().into(),
+                ..reply
+            };
         }
         reply
     }

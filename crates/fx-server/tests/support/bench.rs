@@ -9,8 +9,8 @@ use fx_crypto::Random;
 use fx_fleet::{AuthorityRecord, Fleet, ListRecord};
 use fx_server::{
     App, Autosign, Caller, CatalogMade, CatalogWish, Code, Content, EnvironmentInfo, FileWish,
-    Head, Identity, NodeInfo, Parts, Refusal, Reply, Request, RevokedSerials, Rule, Rules, Signing,
-    SigningOptions, Tree,
+    Head, Identity, Listing, NodeInfo, Parts, Refusal, Reply, Request, RevokedSerials, Rule, Rules,
+    Signing, SigningOptions, Tree,
 };
 use fx_wire::puppet::{CertName, Checksum, Environment, FileKind, Metadata, Pairs, Segments};
 use fx_wire::x509::{Authority, Extension, Key, Request as Csr, RequestOptions};
@@ -104,8 +104,8 @@ impl Code for Table {
         environment: &Environment,
         wish: &FileWish,
         _: &Tree,
-    ) -> Result<Vec<Metadata>, Refusal> {
-        Ok(vec![self.metadata(environment, wish)?])
+    ) -> Result<Listing, Refusal> {
+        Ok(Listing::of(&[self.metadata(environment, wish)?]))
     }
 
     fn has_mount(&self, name: &str) -> bool {
