@@ -28,7 +28,7 @@ zero=$!
 python3 "$here/recorder.py" "$port" "127.0.0.1:$zero_port" requests.jsonl &
 recorder=$!
 trap 'kill $zero $recorder 2>/dev/null; rm -rf "$scratch"' EXIT
-for _ in $(seq 300); do grep -q "listening at" zero.out && break; sleep 0.1; done
+for _ in $(seq 1200); do grep -q "listening at" zero.out && break; sleep 0.1; done
 grep -q "listening at" zero.out || { cat zero.out >&2; exit 1; }
 curl -sf -X POST -H 'Content-Type: application/json' -H 'Accept: application/json' \
     -d '{"name":"acme","full_name":"acme"}' "http://127.0.0.1:$zero_port/organizations" |

@@ -34,7 +34,7 @@ print(server.server_port, flush=True); server.serve_forever()
 P
 dummy=$!
 trap 'kill $server $dummy 2>/dev/null; rm -rf "$scratch"' EXIT
-for _ in $(seq 300); do grep -q "^listening on" "$scratch/out" && [ -s "$scratch/dummy" ] && break; sleep 0.1; done
+for _ in $(seq 1200); do grep -q "^listening on" "$scratch/out" && [ -s "$scratch/dummy" ] && break; sleep 0.1; done
 address=$(sed -n 's/^listening for Chef on //p' "$scratch/out")
 [ -n "$address" ] || { cat "$scratch/out" >&2; exit 1; }
 lib=$here/stubs

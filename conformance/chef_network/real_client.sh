@@ -16,7 +16,7 @@ cd "$scratch"
     --set vardir="$scratch/var" --set confdir="$scratch/conf" --set certname=chef.localdomain > out 2>&1 &
 server=$!
 trap 'kill $server 2>/dev/null; rm -rf "$scratch"' EXIT
-for _ in $(seq 300); do grep -q "^listening on" out && break; sleep 0.1; done
+for _ in $(seq 1200); do grep -q "^listening on" out && break; sleep 0.1; done
 url=http://$(sed -n 's/^listening for Chef on //p' out)/organizations/acme
 lib=$here/stubs
 for dir in chef/lib chef/chef-config/lib chef/chef-utils/lib chef/chef-bin/lib chef/knife/lib \

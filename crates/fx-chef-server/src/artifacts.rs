@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::context::{Answer, Context, encoded, fail, fail_plain, text};
 use crate::message::Reply;
-use crate::validation::{fixed, invalid, known_keys, missing};
+use crate::validation::{fixed, invalid, missing};
 use crate::{cookbooks, files, manifest, names};
 
 fn key(name: &str, identifier: &str) -> String {
@@ -65,29 +65,9 @@ pub(crate) fn show(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     Ok(Reply::ok(&manifest::shown(context, &artifact)))
 }
 
-const KEYS: &[&str] = &[
-    "name",
-    "identifier",
-    "version",
-    "json_class",
-    "chef_type",
-    "frozen?",
-    "metadata",
-    "all_files",
-    "attributes",
-    "definitions",
-    "files",
-    "libraries",
-    "providers",
-    "recipes",
-    "resources",
-    "root_files",
-    "templates",
-];
-
 pub(crate) fn create(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     let mut body = context.body()?;
-    known_keys(&body, KEYS)?;
+    manifest::known_keys(&body, "identifier")?;
     if !names::is_plain(&parts[0]) {
         return invalid("name");
     }

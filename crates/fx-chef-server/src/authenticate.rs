@@ -1,12 +1,11 @@
 //! Whose key signed a request, in the order in which the original finds what is wrong.
 
 use fx_fleet::Stopped;
-use fx_wire::chef::{Described, Protocol, Signable, verify};
+use fx_wire::chef::{Described, Protocol, Signable, Verifier};
 use fx_wire::x509::PublicKey;
-use serde_json::Value;
 
 use crate::context::{Actor, Answer, Context, GLOBAL, fail, text};
-use crate::keys::is_expired;
+use crate::keys::expiration;
 use crate::message::{Reply, Request};
 use crate::server::SUPERUSER;
 
@@ -68,12 +67,36 @@ fn seconds(timestamp: &str) -> Option<u64> {
         .flatten()
 }
 
+/// A key that counts for a name.
+struct Signer {
+    actor: Actor,
+    /// `None` where it cannot verify.
+    verifier: Option<Verifier>,
+    /// Seconds since 1970.
+    expires: Option<u64>,
+}
+
+/// What the store says of a name within an organization.
+pub(crate) struct Caller {
+    is_organization_there: bool,
+    is_member: bool,
+    /// Those of the user first, then those of the client.
+    signers: Vec<Signer>,
+}
+
 /// The client or user whose key the signature is of.
 pub(crate) fn actor(context: &mut Context<'_, '_>, signed: &Signed<'_>) -> Answer<Actor> {
     let name = signed.name;
     let request = context.request;
-    let keys = keys_of(context, name)?;
-    if keys.is_empty() {
+    let callers = &context.server.callers;
+    let caller = context.known(callers, name, |context| read(context, name))?;
+    if !caller.is_organization_there {
+        return fail(404, format!("organization '{}' does not exist.", context.org));
+    }
+    let now = context.server.now();
+    let is_valid = |signer: &&Signer| signer.expires.is_none_or(|end| end > now);
+    let mut signers = caller.signers.iter().filter(is_valid).peekable();
+    if signers.peek().is_none() {
         return refuse(format!(
             "Failed to authenticate as '{name}'. Ensure that your node_name and client key are correct."
         ));
@@ -90,33 +113,38 @@ pub(crate) fn actor(context: &mut Context<'_, '_>, signed: &Signed<'_>) -> Answe
     // A page that signs for its users has a key of its own.
     let is_web = request.field("x-ops-request-source") == Some("web");
     let web_key = context.server.parts.web_key.as_deref().filter(|_| is_web);
-    let signer = keys.into_iter().find(|(_, key)| {
-        let pem = web_key.unwrap_or_else(|| text(key, "public_key"));
+    let web_key = web_key.map(verifier);
+    let signer = signers.find(|signer| {
+        let verifier = web_key.as_ref().unwrap_or(&signer.verifier).as_ref();
         is_body
-            && PublicKey::from_pem(pem)
-                .is_ok_and(|key| verify(&signable, signed.protocol, &signed.signature, &key))
+            && verifier.is_some_and(|key| key.verify(&signable, signed.protocol, &signed.signature))
     });
-    let Some((actor, _)) = signer else {
+    let Some(Signer { actor, .. }) = signer else {
         return refuse(format!("Invalid signature for user or client '{name}'"));
     };
-    belongs(context, &actor)?;
-    Ok(actor)
+    // A user works in organizations that he belongs to.
+    if !(actor.is_client || actor.is_superuser || context.org.is_empty() || caller.is_member) {
+        let org = &context.org;
+        return fail(403, format!("'{name}' not associated with organization '{org}'"));
+    }
+    Ok(actor.clone())
 }
 
-/// Keys that count for a name: those of the user first, then those of the client.
-fn keys_of(context: &mut Context<'_, '_>, name: &str) -> Answer<Vec<(Actor, Value)>> {
-    let mut found = Vec::new();
-    let now = context.server.now();
+fn verifier(pem: &str) -> Option<Verifier> {
+    Verifier::new(&PublicKey::from_pem(pem).ok()?)
+}
+
+/// Keys that count for a name.
+fn read(context: &mut Context<'_, '_>, name: &str) -> Answer<Caller> {
     let org = context.org.clone();
+    let is_organization_there = org.is_empty() || context.docs.has(GLOBAL, "organization", &org)?;
+    let mut signers = Vec::new();
     for (scope, kind) in [(GLOBAL, "user"), (org.as_str(), "client")] {
         if kind == "client" && org.is_empty() {
             continue;
         }
         let Some(record) = context.get(scope, kind, name)? else { continue };
         for (key, value) in context.keys(scope, kind, name)? {
-            if is_expired(&value, now) {
-                continue;
-            }
             let actor = Actor {
                 is_client: kind == "client",
                 name: name.to_owned(),
@@ -125,21 +153,10 @@ fn keys_of(context: &mut Context<'_, '_>, name: &str) -> Answer<Vec<(Actor, Valu
                 is_superuser: kind == "user" && name == SUPERUSER,
                 key,
             };
-            found.push((actor, value));
+            let verifier = verifier(text(&value, "public_key"));
+            signers.push(Signer { actor, verifier, expires: expiration(&value) });
         }
     }
-    Ok(found)
-}
-
-/// A user works in organizations that he belongs to.
-fn belongs(context: &mut Context<'_, '_>, actor: &Actor) -> Answer<()> {
-    if actor.is_client || actor.is_superuser || context.org.is_empty() {
-        return Ok(());
-    }
-    if context.has_own("member", &actor.name)? {
-        return Ok(());
-    }
-    // An invitation is answered, and a public key read, by who is no member yet.
-    let (name, org) = (&actor.name, &context.org);
-    fail(403, format!("'{name}' not associated with organization '{org}'"))
+    let is_member = !org.is_empty() && context.has_own("member", name)?;
+    Ok(Caller { is_organization_there, is_member, signers })
 }

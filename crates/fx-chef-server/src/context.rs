@@ -94,10 +94,14 @@ impl Context<'_, '_> {
     }
 
     pub(crate) fn put_own(&mut self, kind: &str, name: &str, value: &Value) -> Answer<()> {
-        let text = value.to_string();
+        self.put_own_text(kind, name, &value.to_string())
+    }
+
+    /// A document that is already text.
+    pub(crate) fn put_own_text(&mut self, kind: &str, name: &str, text: &str) -> Answer<()> {
         self.docs.put(&self.org, kind, name, text.as_bytes())?;
         if let Some(versions) = versions_of(kind) {
-            let version = fx_crypto::digest::Algorithm::Md5.hex(text.as_bytes());
+            let version = self.server.random_hex(16);
             self.docs.put(&self.org, versions, name, version.as_bytes())?;
         }
         Ok(())
@@ -153,7 +157,7 @@ impl Context<'_, '_> {
 
     /// The object that the body holds.
     pub(crate) fn body(&self) -> Answer<Map<String, Value>> {
-        body_of(self.request)
+        body_of(&self.request.body)
     }
 }
 
@@ -168,8 +172,8 @@ fn versions_of(kind: &str) -> Option<&'static str> {
     }
 }
 
-pub(crate) fn body_of(request: &Request) -> Answer<Map<String, Value>> {
-    match serde_json::from_slice(&request.body) {
+pub(crate) fn body_of(bytes: &[u8]) -> Answer<Map<String, Value>> {
+    match serde_json::from_slice(bytes) {
         Ok(Value::Object(body)) => Ok(body),
         Ok(_) => fail(400, "Incorrect JSON type for request body"),
         Err(_) => fail(400, "invalid JSON"),

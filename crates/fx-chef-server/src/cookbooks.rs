@@ -180,26 +180,6 @@ pub(crate) fn show(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
     Ok(Reply::ok(&manifest::shown(context, &record)))
 }
 
-const KEYS: &[&str] = &[
-    "name",
-    "cookbook_name",
-    "version",
-    "json_class",
-    "chef_type",
-    "frozen?",
-    "metadata",
-    "all_files",
-    "attributes",
-    "definitions",
-    "files",
-    "libraries",
-    "providers",
-    "recipes",
-    "resources",
-    "root_files",
-    "templates",
-];
-
 /// Files of a body, checked.
 pub(crate) fn checked_files(context: &Context<'_, '_>, body: &Body) -> Answer<Vec<Value>> {
     let fields: Vec<&str> =
@@ -279,7 +259,7 @@ fn plain(value: &Value) -> String {
 fn checked(context: &Context<'_, '_>, parts: &[String]) -> Answer<Map<String, Value>> {
     let mut body = context.body()?;
     let (name, version) = (&parts[0], &parts[1]);
-    crate::validation::known_keys(&body, KEYS)?;
+    manifest::known_keys(&body, "cookbook_name")?;
     if !names::is_plain(name) {
         return fail(
             400,

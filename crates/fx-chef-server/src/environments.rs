@@ -60,6 +60,7 @@ const ENVIRONMENT: Kind = Kind {
     collection: "environments",
     title: "Environment",
     missing: |name| format!("Cannot load environment {name}"),
+    large: &[],
     checked,
 };
 

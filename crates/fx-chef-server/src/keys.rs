@@ -24,9 +24,9 @@ fn is_date(date: &str) -> bool {
     date == FOREVER || (date.len() == 20 && date.ends_with('Z') && expires(date).is_some())
 }
 
-pub(crate) fn is_expired(key: &Value, now: u64) -> bool {
-    let date = text(key, "expiration_date");
-    date != FOREVER && expires(date).is_some_and(|end| end <= now)
+/// When a key ends to count; `None` for one that does not.
+pub(crate) fn expiration(key: &Value) -> Option<u64> {
+    Some(text(key, "expiration_date")).filter(|date| *date != FOREVER).and_then(expires)
 }
 
 /// A public key that can verify.
@@ -43,7 +43,7 @@ impl Context<'_, '_> {
         owner: &str,
     ) -> Answer<Vec<(String, Value)>> {
         let prefix = format!("{owner}/");
-        let all = self.docs.all(scope, &format!("{kind}_key"))?;
+        let all = self.docs.beginning(scope, &format!("{kind}_key"), &prefix)?;
         Ok(all
             .into_iter()
             .filter_map(|(name, bytes)| {
@@ -194,7 +194,7 @@ fn list(context: &mut Context<'_, '_>, owner: &Owner) -> Answer {
     let keys = context.keys(&owner.scope, owner.kind, &owner.name)?;
     let rows = keys.into_iter().map(|(name, key)| {
         let uri = context.url_of(&owner.path, &name);
-        json!({"name": name, "uri": uri, "expired": is_expired(&key, now)})
+        json!({"name": name, "uri": uri, "expired": expiration(&key).is_some_and(|end| end <= now)})
     });
     Ok(Reply::ok(&Value::Array(rows.collect())))
 }

@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::context::{Answer, Context, text};
 use crate::files;
 use crate::solver::{Constraint, Version};
+use crate::validation::{self, Body};
 
 /// Segments of versions 0 and 1 of the API.
 pub(crate) const SEGMENTS: [&str; 9] = [
@@ -18,6 +19,15 @@ pub(crate) const SEGMENTS: [&str; 9] = [
     "root_files",
     "templates",
 ];
+
+/// What a cookbook and an artifact have beside their segments.
+const FIELDS: [&str; 7] =
+    ["name", "version", "json_class", "chef_type", "frozen?", "metadata", "all_files"];
+
+/// Refuses keys that neither has; `own` is the one that tells them apart.
+pub(crate) fn known_keys(body: &Body, own: &str) -> Answer<()> {
+    validation::known_keys(body, &[&FIELDS[..], &SEGMENTS[..], &[own]].concat())
+}
 
 /// All cookbooks: name, version and what is kept.
 pub(crate) fn all(context: &mut Context<'_, '_>) -> Answer<Vec<(String, Version, Value)>> {

@@ -35,7 +35,11 @@ const JSON: &str = "application/json";
 
 impl Reply {
     pub(crate) fn json(status: u16, value: &Value) -> Reply {
-        let body = value.to_string().into_bytes();
+        Reply::text(status, value.to_string().into_bytes())
+    }
+
+    /// A document that is already text.
+    pub(crate) fn text(status: u16, body: Vec<u8>) -> Reply {
         Reply { status, content_type: JSON, fields: Vec::new(), body }
     }
 

@@ -68,6 +68,7 @@ const NODE: Kind = Kind {
     collection: "nodes",
     title: "Node",
     missing: |name| format!("node '{name}' not found"),
+    large: &["automatic", "normal", "default", "override"],
     checked,
 };
 

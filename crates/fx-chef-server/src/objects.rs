@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Answer, Context, fail};
 use crate::message::Reply;
+use crate::sent::Sent;
 use crate::validation::Body;
 
 /// A kind of document.
@@ -15,6 +16,8 @@ pub(crate) struct Kind {
     /// As a conflict names it.
     pub(crate) title: &'static str,
     pub(crate) missing: fn(&str) -> String,
+    /// Fields that are kept as they were sent where they are objects.
+    pub(crate) large: &'static [&'static str],
     /// The form in which it is kept, or what is wrong with it.
     pub(crate) checked: fn(Body) -> Answer<Body>,
 }
@@ -26,13 +29,15 @@ impl Kind {
     }
 
     pub(crate) fn create(&self, context: &mut Context<'_, '_>) -> Answer {
-        let body = (self.checked)(context.body()?)?;
+        let request = context.request;
+        let mut sent = Sent::read(&request.body, self.large)?;
+        let body = (self.checked)(std::mem::take(&mut sent.body))?;
         let name = body["name"].as_str().unwrap_or_default().to_owned();
         context.need_create(self.collection)?;
         if context.has_own(self.stored_as, &name)? {
             return self.taken();
         }
-        context.put_own(self.stored_as, &name, &Value::Object(body))?;
+        context.put_own_text(self.stored_as, &name, &sent.text(&body))?;
         context.new_rights(self.collection, &name)?;
         let uri = context.url_of(self.collection, &name);
         Ok(Reply::created(&uri, &json!({"uri": uri})))
@@ -50,9 +55,11 @@ impl Kind {
     }
 
     pub(crate) fn show(&self, context: &mut Context<'_, '_>, name: &str) -> Answer {
-        let document = self.found(context, name)?;
+        let Some(text) = context.own_text(self.stored_as, name)? else {
+            return fail(404, (self.missing)(name));
+        };
         context.need("read", self.collection, name)?;
-        Ok(Reply::ok(&document))
+        Ok(Reply::text(200, text))
     }
 
     /// Replaces a document, which keeps its name. `mismatch` says what another name is.
@@ -62,15 +69,19 @@ impl Kind {
         name: &str,
         mismatch: &str,
     ) -> Answer {
-        let mut body = context.body()?;
+        let request = context.request;
+        let mut sent = Sent::read(&request.body, self.large)?;
+        let mut body = std::mem::take(&mut sent.body);
         if body.entry("name").or_insert_with(|| name.into()) != name {
             return fail(400, mismatch);
         }
-        let body = Value::Object((self.checked)(body)?);
-        self.found(context, name)?;
+        let text = sent.text(&(self.checked)(body)?);
+        if !context.has_own(self.stored_as, name)? {
+            return fail(404, (self.missing)(name));
+        }
         context.need("update", self.collection, name)?;
-        context.put_own(self.stored_as, name, &body)?;
-        Ok(Reply::ok(&body))
+        context.put_own_text(self.stored_as, name, &text)?;
+        Ok(Reply::text(200, text.into_bytes()))
     }
 
     pub(crate) fn delete(&self, context: &mut Context<'_, '_>, name: &str) -> Answer {

@@ -64,6 +64,7 @@ const ROLE: Kind = Kind {
     collection: "roles",
     title: "Role",
     missing: |name| format!("Cannot load role {name}"),
+    large: &[],
     checked,
 };
 

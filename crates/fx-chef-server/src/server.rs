@@ -5,8 +5,9 @@ use std::sync::Arc;
 use fx_fleet::{Documents, Fleet, Stopped};
 use serde_json::json;
 
-use crate::authenticate::{self, Signed};
+use crate::authenticate::{self, Caller, Signed};
 use crate::context::{Actor, Answer, Context, GLOBAL};
+use crate::known::{self, Known};
 use crate::message::{Reply, Request};
 use crate::routes::{self, Access, Found};
 use crate::search::Indexes;
@@ -44,6 +45,9 @@ pub(crate) const SUPERUSER: &str = "pivotal";
 pub struct Server {
     pub(crate) parts: Parts,
     pub(crate) indexes: Indexes,
+    pub(crate) callers: Known<Caller>,
+    /// Groups by the identifier of who is in them.
+    pub(crate) memberships: Known<Vec<String>>,
     /// Signs the URLs of files, the same on every server over the store.
     file_key: Vec<u8>,
 }
@@ -61,7 +65,8 @@ impl Server {
             Ok(fresh.clone())
         });
         let file_key = kept.map_err(said)?;
-        Ok(Server { parts, indexes: Indexes::default(), file_key })
+        let (indexes, callers, memberships) = Default::default();
+        Ok(Server { parts, indexes, callers, memberships, file_key })
     }
 
     pub(crate) fn file_key(&self) -> &[u8] {
@@ -111,7 +116,9 @@ impl Server {
         };
         let changed = self.parts.fleet.change_documents(|docs| {
             let mut context = self.context(docs, &request, GLOBAL, nobody());
-            work(&mut context)
+            let done = work(&mut context)?;
+            known::finish(docs, || self.random_hex(16))?;
+            Ok(done)
         });
         changed.map_err(said)
     }
@@ -199,24 +206,50 @@ impl Server {
         if request.body.len() > found.most {
             return Ok(too_large(found.most));
         }
-        let actor = match found.access {
-            Access::Open => nobody(),
-            Access::Signed => self.actor(request, &found, version)?,
-        };
+        if found.access == Access::Open {
+            return self.perform(request, &found, &nobody(), version);
+        }
+        let signed = Signed::read(request, self.now())?;
+        if only_reads(request, &found) {
+            return self.parts.fleet.read_documents(|docs| {
+                let actor = self.actor(docs, request, &found, version, &signed)?;
+                self.handle(docs, request, &found, actor, version)
+            });
+        }
+        // Nobody holds others up who has not signed.
+        let fleet = &self.parts.fleet;
+        let actor =
+            fleet.read_documents(|docs| self.actor(docs, request, &found, version, &signed))?;
         self.perform(request, &found, &actor, version)
     }
 
-    /// Does what an endpoint does, in one transaction.
+    /// What an endpoint does.
+    fn handle(
+        &self,
+        docs: &mut Documents<'_>,
+        request: &Request,
+        found: &Found,
+        actor: Actor,
+        version: u8,
+    ) -> Answer {
+        let mut context = self.context(docs, request, &found.org, actor);
+        context.version = version;
+        (found.handler)(&mut context, &found.parts)
+    }
+
+    /// The same in a transaction of its own.
     fn perform(&self, request: &Request, found: &Found, actor: &Actor, version: u8) -> Answer {
-        let work = |docs: &mut Documents<'_>| {
-            let mut context = self.context(docs, request, &found.org, actor.clone());
-            context.version = version;
-            (found.handler)(&mut context, &found.parts)
-        };
-        if matches!(request.method.as_str(), "GET" | "HEAD") || found.only_reads {
-            return self.parts.fleet.read_documents(work);
+        if only_reads(request, found) {
+            return self
+                .parts
+                .fleet
+                .read_documents(|docs| self.handle(docs, request, found, actor.clone(), version));
         }
-        let changed = self.parts.fleet.change_documents(work);
+        let changed = self.parts.fleet.change_documents(|docs| {
+            let reply = self.handle(docs, request, found, actor.clone(), version)?;
+            known::finish(docs, || self.random_hex(16))?;
+            Ok(reply)
+        });
         if found.org.is_empty() {
             // An organization may be gone, with all that is known of it.
             self.indexes.forget(found.parts.first().map_or("", String::as_str));
@@ -224,17 +257,17 @@ impl Server {
         changed
     }
 
-    fn actor(&self, request: &Request, found: &Found, version: u8) -> Answer<Actor> {
-        let signed = Signed::read(request, self.now())?;
-        self.parts.fleet.read_documents(|docs| {
-            let mut context = self.context(docs, request, &found.org, nobody());
-            context.version = version;
-            if !found.org.is_empty() && context.get(GLOBAL, "organization", &found.org)?.is_none() {
-                let text = format!("organization '{}' does not exist.", found.org);
-                return Err(Stopped::Caller(Reply::error(404, text)));
-            }
-            authenticate::actor(&mut context, &signed)
-        })
+    fn actor(
+        &self,
+        docs: &mut Documents<'_>,
+        request: &Request,
+        found: &Found,
+        version: u8,
+        signed: &Signed<'_>,
+    ) -> Answer<Actor> {
+        let mut context = self.context(docs, request, &found.org, nobody());
+        context.version = version;
+        authenticate::actor(&mut context, signed)
     }
 
     fn context<'a, 'b>(
@@ -246,6 +279,10 @@ impl Server {
     ) -> Context<'a, 'b> {
         Context { server: self, docs, request, version: 0, org: org.to_owned(), actor }
     }
+}
+
+fn only_reads(request: &Request, found: &Found) -> bool {
+    matches!(request.method.as_str(), "GET" | "HEAD") || found.only_reads
 }
 
 fn too_large(most: usize) -> Reply {

@@ -331,6 +331,25 @@ fn hostile_names_are_refused() {
                 assert!(status == 400 || is_fine, "{collection} {name:?}: {status}");
             }
         }
+        // Each character that no name has, at the start, within and at the end.
+        let odd =
+            (0_u8..0x80).map(char::from).chain(['\u{a0}', '\u{202e}', '\u{ff0e}', '\u{1f600}']);
+        let odd = odd.filter(|one| !one.is_ascii_alphanumeric() && !"_.-:".contains(*one));
+        let mut tried = 0;
+        for name in odd.flat_map(|one| [format!("{one}a"), format!("a{one}a"), format!("a{one}")]) {
+            for collection in ["nodes", "roles", "environments", "data", "clients"] {
+                let body = json!({"name": name});
+                let status = site.status(site.admin(), "POST", collection, Some(&body));
+                assert_eq!(status, 400, "{collection} {name:?}");
+                tried += 1;
+            }
+        }
+        assert!(tried >= 500, "{tried}");
+        for collection in ["nodes", "roles", "data"] {
+            let names = value(&site.ask(site.admin(), "GET", collection, None));
+            let names: Vec<&String> = names.as_object().unwrap().keys().collect();
+            assert!(names.iter().all(|name| matches!(name.as_str(), "." | "..")), "{names:?}");
+        }
         for path in ["nodes/../clients", "nodes/%2e%2e/clients", "nodes/a%2Fb/c", "nodes/a%00b"] {
             let status = site.status(site.admin(), "GET", path, None);
             assert!(matches!(status, 404 | 400), "{path}: {status}");

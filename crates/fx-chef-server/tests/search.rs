@@ -2,15 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends at the first surprise")]
 
-#[path = "../../fx-fleet/tests/support/cluster.rs"]
-mod cluster;
 #[path = "support/site.rs"]
 mod site;
+#[path = "support/stores.rs"]
+mod stores;
 
 use fx_chef_server::Server;
 use fx_fleet::Fleet;
 use serde_json::{Value, json};
 use site::{NOW_TEXT, server_over, signed, value};
+use stores::on_each;
 
 type Who<'a> = (&'a str, &'a fx_wire::x509::Key);
 
@@ -26,17 +27,6 @@ fn names(server: &Server, who: Who<'_>, query: &str) -> Vec<String> {
     let rows = found["rows"].as_array().unwrap();
     assert_eq!(found["total"], rows.len());
     rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
-}
-
-/// Runs a test over each engine; the function opens the same store again each time.
-fn on_each(test: impl Fn(&dyn Fn() -> Fleet)) {
-    let dir = tempfile::tempdir().unwrap();
-    let file = dir.path().join("fleet.db");
-    test(&|| Fleet::sqlite(&file).unwrap());
-    if let Some(cluster) = cluster::cluster() {
-        let url = cluster.database();
-        test(&|| Fleet::postgres(&url).unwrap());
-    }
 }
 
 #[test]

@@ -2,11 +2,13 @@
 class Chef
   class Client
     # The machine's facts, with the optional plug-ins that the configuration asks for.
-    def self.fx_automatic = FX.ohai(Array(Chef::Config[:ohai][:optional_plugins]).join(" "))
+    def self.fx_automatic(minimal = false)
+      FX.ohai(Array(Chef::Config[:ohai][:optional_plugins]).join(" "), minimal)
+    end
 
     # A name is all that registration needs to know of the node.
     def name_node
-      @automatic = self.class.fx_automatic
+      @automatic = self.class.fx_automatic(Chef::Config[:minimal_ohai])
       name = Chef::Config[:node_name] || @automatic["fqdn"] || @automatic["machinename"] || @automatic["hostname"]
       raise Chef::Exceptions::CannotDetermineNodeName if name.nil? && !Chef::Config[:local_mode]
       Chef::Config[:node_name] = name || "localhost"

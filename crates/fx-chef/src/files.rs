@@ -267,6 +267,7 @@ fn ohai(machine: &Machine, vm: &mut Vm, a: Args) -> R {
             let text = judged(vm, read)?.unwrap_or_default();
             serde_json::from_slice(&text).unwrap_or(serde_json::Value::Null)
         }
+        None if vm.opt(a, 1).is_some_and(Value::truthy) => crate::ohai::minimal(machine.look()),
         None => crate::ohai::automatic(machine.look(), &optional),
     };
     crate::machine::from_json(vm, &json)

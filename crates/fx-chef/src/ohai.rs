@@ -14,12 +14,28 @@ use fx_facts::Facts;
 use fx_host::Look;
 use serde_json::{Map, Value as J, json};
 
+/// What `minimal_ohai` leaves: names, platform and kernel.
+pub fn minimal(host: &dyn Look) -> J {
+    let mut out = basics(host, &Facts::new(host));
+    out.remove("os_release");
+    J::Object(out)
+}
+
+fn basics(host: &dyn Look, facts: &Facts<'_>) -> Map<String, J> {
+    let mut out = Map::new();
+    platform::add(host, facts, &mut out);
+    kernel(host, facts, &mut out);
+    network::add_names(facts, &mut out);
+    let now = host.now();
+    out.insert("ohai_time".into(), json!(now.secs as f64 + f64::from(now.nanos) / 1e9));
+    out.insert("init_package".into(), json!(init_package(host)));
+    out
+}
+
 /// The automatic attributes. `optional` names plug-ins that only run when asked for.
 pub fn automatic(host: &dyn Look, optional: &[String]) -> J {
     let facts = Facts::new(host);
-    let mut out = Map::new();
-    platform::add(host, &facts, &mut out);
-    kernel(host, &facts, &mut out);
+    let mut out = basics(host, &facts);
     network::add(host, &facts, &mut out);
     memory::add(host, &mut out);
     processors::add(host, &facts, &mut out);
@@ -137,8 +153,6 @@ fn spell(secs: u64) -> String {
 }
 
 fn times(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
-    let now = host.now();
-    out.insert("ohai_time".into(), json!(now.secs as f64 + f64::from(now.nanos) / 1e9));
     out.insert("time".into(), json!({"timezone": facts.timezone().abbreviation}));
     let Some(line) = first_line(host, "/proc/uptime") else { return };
     let mut numbers = line.split_whitespace().filter_map(|word| word.parse::<f64>().ok());
@@ -167,17 +181,18 @@ fn keys(host: &dyn Look, out: &mut Map<String, J>) {
     out.insert("keys".into(), json!({"ssh": ssh}));
 }
 
+fn init_package(host: &dyn Look) -> String {
+    // In a copy of the machine the first process is another; systemd leaves a sign.
+    if exists(host, "/run/systemd/system") {
+        return "systemd".to_owned();
+    }
+    first_line(host, "/proc/1/comm").unwrap_or_else(|| "init".to_owned())
+}
+
 fn rest(host: &dyn Look, out: &mut Map<String, J>) {
     out.insert("command".into(), json!({"ps": "ps -ef"}));
     out.insert("cloud".into(), J::Null);
     out.insert("root_group".into(), json!("root"));
-    // In a copy of the machine the first process is another; systemd leaves a sign.
-    let init = if exists(host, "/run/systemd/system") {
-        "systemd".to_owned()
-    } else {
-        first_line(host, "/proc/1/comm").unwrap_or_else(|| "init".to_owned())
-    };
-    out.insert("init_package".into(), json!(init));
     let id = ["/etc/machine-id", "/var/lib/dbus/machine-id"];
     if let Some(id) = id.iter().find_map(|path| first_line(host, path)) {
         out.insert("machine_id".into(), json!(id));

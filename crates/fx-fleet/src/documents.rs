@@ -1,10 +1,17 @@
 //! Documents by scope, kind and name: what a server keeps as it was sent.
 
+use std::collections::BTreeSet;
+
 use crate::Fleet;
-use crate::engine::{Error, Result, Sql};
+use crate::engine::{Error, Result, Row, Sql};
 
 /// Documents within one transaction.
-pub struct Documents<'a>(&'a mut dyn Sql);
+pub struct Documents<'a> {
+    sql: &'a mut dyn Sql,
+    /// Kinds of which something was written or removed.
+    changed: BTreeSet<String>,
+    is_scope_gone: bool,
+}
 
 /// A transaction that was given up, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,9 +27,24 @@ impl<E> From<Error> for Stopped<E> {
     }
 }
 
-impl Documents<'_> {
+impl<'a> Documents<'a> {
+    fn new(sql: &'a mut dyn Sql) -> Documents<'a> {
+        Documents { sql, changed: BTreeSet::new(), is_scope_gone: false }
+    }
+
+    /// Whether this transaction changed documents of such kinds.
+    pub fn has_changed(&self, is_such: impl Fn(&str) -> bool) -> bool {
+        self.is_scope_gone || self.changed.iter().any(|kind| is_such(kind))
+    }
+
+    fn note(&mut self, kind: &str) {
+        if !self.changed.contains(kind) {
+            self.changed.insert(kind.to_owned());
+        }
+    }
+
     pub fn get(&mut self, scope: &str, kind: &str, name: &str) -> Result<Option<Vec<u8>>> {
-        let row = self.0.row(
+        let row = self.sql.row(
             "SELECT body FROM document WHERE scope = $1 AND kind = $2 AND name = $3",
             &[scope.into(), kind.into(), name.into()],
         )?;
@@ -30,7 +52,7 @@ impl Documents<'_> {
     }
 
     pub fn has(&mut self, scope: &str, kind: &str, name: &str) -> Result<bool> {
-        let row = self.0.row(
+        let row = self.sql.row(
             "SELECT 1 FROM document WHERE scope = $1 AND kind = $2 AND name = $3",
             &[scope.into(), kind.into(), name.into()],
         )?;
@@ -38,7 +60,8 @@ impl Documents<'_> {
     }
 
     pub fn put(&mut self, scope: &str, kind: &str, name: &str, body: &[u8]) -> Result<()> {
-        self.0.run(
+        self.note(kind);
+        self.sql.run(
             "INSERT INTO document (scope, kind, name, body) VALUES ($1, $2, $3, $4)
              ON CONFLICT (scope, kind, name) DO UPDATE SET body = excluded.body",
             &[scope.into(), kind.into(), name.into(), body.into()],
@@ -48,7 +71,8 @@ impl Documents<'_> {
 
     /// Whether there was one.
     pub fn remove(&mut self, scope: &str, kind: &str, name: &str) -> Result<bool> {
-        let removed = self.0.run(
+        self.note(kind);
+        let removed = self.sql.run(
             "DELETE FROM document WHERE scope = $1 AND kind = $2 AND name = $3",
             &[scope.into(), kind.into(), name.into()],
         )?;
@@ -57,13 +81,14 @@ impl Documents<'_> {
 
     /// Removes all that a scope holds.
     pub fn remove_scope(&mut self, scope: &str) -> Result<()> {
-        self.0.run("DELETE FROM document WHERE scope = $1", &[scope.into()])?;
+        self.is_scope_gone = true;
+        self.sql.run("DELETE FROM document WHERE scope = $1", &[scope.into()])?;
         Ok(())
     }
 
     /// Sorted by their bytes.
     pub fn names(&mut self, scope: &str, kind: &str) -> Result<Vec<String>> {
-        let rows = self.0.rows(
+        let rows = self.sql.rows(
             "SELECT name FROM document WHERE scope = $1 AND kind = $2",
             &[scope.into(), kind.into()],
         )?;
@@ -71,15 +96,39 @@ impl Documents<'_> {
         names.map(sorted)
     }
 
+    /// Names and documents of a kind whose names begin with a text, sorted by name.
+    pub fn beginning(
+        &mut self,
+        scope: &str,
+        kind: &str,
+        prefix: &str,
+    ) -> Result<Vec<(String, Vec<u8>)>> {
+        let name = self.sql.dialect().bytewise("name");
+        // No name that begins so is after it.
+        let end = format!("{prefix}{}", char::MAX);
+        let rows = self.sql.rows(
+            &format!(
+                "SELECT name, body FROM document
+                 WHERE scope = $1 AND kind = $2 AND {name} >= $3 AND {name} < $4"
+            ),
+            &[scope.into(), kind.into(), prefix.into(), (&end).into()],
+        )?;
+        named(rows)
+    }
+
     /// Names and documents of a kind, sorted by name.
     pub fn all(&mut self, scope: &str, kind: &str) -> Result<Vec<(String, Vec<u8>)>> {
-        let rows = self.0.rows(
+        let rows = self.sql.rows(
             "SELECT name, body FROM document WHERE scope = $1 AND kind = $2",
             &[scope.into(), kind.into()],
         )?;
-        let all = rows.into_iter().map(|mut row| Ok((row.text()?, row.bytes()?)));
-        all.collect::<Result<Vec<(String, Vec<u8>)>>>().map(sorted)
+        named(rows)
     }
+}
+
+fn named(rows: Vec<Row>) -> Result<Vec<(String, Vec<u8>)>> {
+    let all = rows.into_iter().map(|mut row| Ok((row.text()?, row.bytes()?)));
+    all.collect::<Result<Vec<(String, Vec<u8>)>>>().map(sorted)
 }
 
 /// Engines order text by rules of their own.
@@ -96,7 +145,7 @@ impl Fleet {
         mut work: impl FnMut(&mut Documents<'_>) -> std::result::Result<T, Stopped<E>>,
     ) -> std::result::Result<T, Stopped<E>> {
         let mut reason = None;
-        let done = self.write(|sql| noted(work(&mut Documents(sql)), &mut reason));
+        let done = self.write(|sql| noted(work(&mut Documents::new(sql)), &mut reason));
         done.map_err(|error| given_up(error, reason))
     }
 
@@ -106,7 +155,7 @@ impl Fleet {
         mut work: impl FnMut(&mut Documents<'_>) -> std::result::Result<T, Stopped<E>>,
     ) -> std::result::Result<T, Stopped<E>> {
         let mut reason = None;
-        let done = self.read(|sql| noted(work(&mut Documents(sql)), &mut reason));
+        let done = self.read(|sql| noted(work(&mut Documents::new(sql)), &mut reason));
         done.map_err(|error| given_up(error, reason))
     }
 }

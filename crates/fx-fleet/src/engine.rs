@@ -161,6 +161,14 @@ impl Dialect {
         }
     }
 
+    /// A text that is compared by its bytes.
+    pub(crate) fn bytewise(self, text: &str) -> String {
+        match self {
+            Dialect::Sqlite => text.to_owned(),
+            Dialect::Postgres => format!("{text} COLLATE \"C\""),
+        }
+    }
+
     /// Whether a text matches a regular expression.
     pub(crate) fn matches(self, text: &str, pattern: &str) -> String {
         match self {

@@ -4,6 +4,7 @@
 mod calls;
 mod config;
 mod cookbooks;
+mod help;
 mod http;
 mod ssl;
 mod text;
@@ -55,9 +56,20 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     if args.iter().any(|arg| arg == "--version" || arg == "-v") {
         return terminal::print(&format!("{}\n", crate::version::version("knife")));
     }
+    let wants_help = args.iter().any(|arg| arg == "--help" || arg == "-h");
+    let is_wordless = args.iter().all(|arg| arg.starts_with('-'));
+    if is_wordless {
+        let version = crate::version::version("knife");
+        let head = match wants_help {
+            true => format!("{version}\n"),
+            false => "ERROR: You need to pass a sub-command (e.g., knife SUB-COMMAND)\n".to_owned(),
+        };
+        let printed = terminal::print(&format!("{head}\n{}\n{}", help::options(), help::calls("")));
+        return if wants_help { printed } else { 1 };
+    }
     let Some(call) = find(&args) else { return unknown(&args) };
-    if args.iter().any(|arg| arg == "--help" || arg == "-h") {
-        return terminal::print(&format!("knife {} (options)\n", call.usage));
+    if wants_help {
+        return terminal::print(&format!("{}\n", help::usage(call)));
     }
     let (flags, words) = match read(call, &args) {
         Ok(read) => read,
@@ -68,7 +80,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     };
     let words = &words[call.words.len()..];
     if words.len() < call.least {
-        terminal::print(&format!("USAGE: knife {} (options)\n", call.usage));
+        terminal::print(&format!("USAGE: {}\n", help::usage(call)));
         Knife::tell("FATAL: You must specify more arguments");
         return 1;
     }
@@ -106,16 +118,7 @@ fn find(args: &[String]) -> Option<&'static Call> {
 
 fn unknown(args: &[String]) -> u8 {
     Knife::tell(&format!("FATAL: Cannot find subcommand for: '{}'", args.join(" ")));
-    let first = args.first().map_or("", String::as_str);
-    let near: Vec<&Call> = CALLS.iter().filter(|call| call.words[0] == first).collect();
-    let (shown, of) = if near.is_empty() { (CALLS.iter().collect(), "") } else { (near, first) };
-    let of = if of.is_empty() { String::new() } else { format!("{of} ") };
-    terminal::print(&format!(
-        "Available {of}subcommands: (for details, knife SUB-COMMAND --help)\n\n"
-    ));
-    for call in shown {
-        terminal::print(&format!("knife {} (options)\n", call.usage));
-    }
+    terminal::print(&help::calls(args.first().map_or("", String::as_str)));
     UNKNOWN
 }
 

@@ -169,8 +169,19 @@ impl Site {
 
     /// A server with more words, such as another store.
     pub(crate) fn start_with(&self, more: &[&str]) -> Server {
+        self.listen("http", &[&["--chef-plain"], more].concat())
+    }
+
+    /// A server that speaks TLS under the name of its certificate.
+    pub(crate) fn start_tls(&self) -> Server {
+        let mut server = self.listen("https", &[]);
+        server.url = server.url.replace("127.0.0.1", "localhost");
+        server
+    }
+
+    fn listen(&self, scheme: &str, more: &[&str]) -> Server {
         let mut child = Command::new(program())
-            .args(["serve", "--listen", "127.0.0.1:0", "--chef", "127.0.0.1:0", "--chef-plain"])
+            .args(["serve", "--listen", "127.0.0.1:0", "--chef", "127.0.0.1:0"])
             .args(["--chef-organization", "acme", "--set=certname=localhost"])
             .args([self.set("confdir", "server"), self.set("vardir", "server/var")])
             .args([self.set("ssldir", "server/ssl"), self.set("cadir", "server/ca")])
@@ -185,7 +196,7 @@ impl Site {
         });
         // What it prints later is read too, or it would wait for us.
         std::thread::spawn(move || lines.for_each(drop));
-        Server { child, url: format!("http://{}/organizations/acme", address.unwrap()) }
+        Server { child, url: format!("{scheme}://{}/organizations/acme", address.unwrap()) }
     }
 
     /// Who looks after the organization.

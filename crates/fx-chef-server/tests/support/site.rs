@@ -43,9 +43,14 @@ pub(crate) fn new_key() -> Key {
 }
 
 pub(crate) fn server_over(fleet: Fleet) -> Server {
+    server_at(fleet, Arc::new(AtomicU64::new(NOW)))
+}
+
+/// A server whose clock the test sets.
+pub(crate) fn server_at(fleet: Fleet, clock: Arc<AtomicU64>) -> Server {
     Server::new(Parts {
         fleet,
-        clock: Arc::new(|| NOW),
+        clock: Arc::new(move || clock.load(Ordering::SeqCst)),
         random: Arc::new(noise),
         scheme: "https",
         web_key: None,

@@ -68,12 +68,16 @@ const LINK: u8 = 253;
 /// The families in ohai's order, with the beginning of the names of their defaults.
 const FAMILIES: [(bool, &str); 2] = [(false, "default"), (true, "default_inet6")];
 
-pub(super) fn add(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
+pub(super) fn add_names(facts: &Facts<'_>, out: &mut Map<String, J>) {
     let network = facts.network();
     out.insert("hostname".into(), json!(network.hostname));
     out.insert("machinename".into(), json!(facts.kernel().nodename));
     out.insert("fqdn".into(), json!(network.fqdn()));
     out.insert("domain".into(), json!(network.domain));
+}
+
+pub(super) fn add(host: &dyn Look, facts: &Facts<'_>, out: &mut Map<String, J>) {
+    let network = facts.network();
     let links = &network.interfaces;
     let routes = host.routes().unwrap_or_default();
     let routes: Vec<Route> = routes.into_iter().filter(|route| leads(route, links)).collect();

@@ -3,7 +3,7 @@
 use fx_host::{Address, Interface, MemoryHost, Neighbour, Route};
 use serde_json::{Value as J, json};
 
-use super::{automatic, spell};
+use super::{automatic, minimal, spell};
 
 #[test]
 fn lengths_of_time_are_spelt_from_their_largest_unit() {
@@ -201,4 +201,33 @@ fn accounts_are_told_when_asked_for() {
     let all = automatic(&host, &["Passwd".to_owned()]);
     assert_eq!(all["etc"]["passwd"]["root"]["dir"], json!("/root"));
     assert_eq!(all["current_user"], json!("root"));
+}
+
+/// Recorded from the client of 18.11.21 with `--minimal-ohai`.
+#[test]
+fn little_is_left_of_the_facts_where_the_minimum_is_asked_for() {
+    let host = machine(Vec::new());
+    let J::Object(least) = minimal(&host) else { panic!("no object") };
+    let mut names: Vec<&str> = least.keys().map(String::as_str).collect();
+    names.retain(|name| *name != "lsb");
+    names.sort_unstable();
+    let recorded = [
+        "domain",
+        "fqdn",
+        "hostname",
+        "init_package",
+        "kernel",
+        "machinename",
+        "ohai_time",
+        "os",
+        "os_version",
+        "platform",
+        "platform_family",
+        "platform_version",
+    ];
+    assert_eq!(names, recorded);
+    let all = automatic(&host, &[]);
+    for (name, value) in &least {
+        assert_eq!(all[name.as_str()], *value, "{name}");
+    }
 }

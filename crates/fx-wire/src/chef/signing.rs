@@ -175,26 +175,29 @@ pub fn sign(
     Some(headers)
 }
 
-/// Whether a signature, the lines of its headers joined, is that of the key.
-pub fn verify(
-    signable: &Signable<'_>,
-    protocol: Protocol,
-    signature: &str,
-    key: &PublicKey,
-) -> bool {
-    let (Some(der), Some(signature)) = (key.rsa_der(), base64::decode_relaxed(signature)) else {
-        return false;
-    };
-    let text = signable.text(protocol);
-    let verified = match protocol {
-        Protocol::V1_0 | Protocol::V1_1 => rsa_key::verify_text(der, text.as_bytes(), &signature),
-        Protocol::V1_2 | Protocol::V1_3 => {
-            let algorithm = protocol.algorithm();
-            let digest = digest(algorithm, text.as_bytes());
-            rsa_key::verify(der, &algorithm.name().to_uppercase(), &digest, &signature)
+/// A public key that verifies requests, read once.
+pub struct Verifier(rsa_key::PublicKey);
+
+impl Verifier {
+    /// `None` where the key is not of RSA.
+    pub fn new(key: &PublicKey) -> Option<Verifier> {
+        rsa_key::PublicKey::from_der(key.rsa_der()?).ok().map(Verifier)
+    }
+
+    /// Whether a signature, the lines of its headers joined, is that of the key.
+    pub fn verify(&self, signable: &Signable<'_>, protocol: Protocol, signature: &str) -> bool {
+        let Some(signature) = base64::decode_relaxed(signature) else { return false };
+        let text = signable.text(protocol);
+        match protocol {
+            Protocol::V1_0 | Protocol::V1_1 => self.0.verify_text(text.as_bytes(), &signature),
+            Protocol::V1_2 | Protocol::V1_3 => {
+                let algorithm = protocol.algorithm();
+                let digest = digest(algorithm, text.as_bytes());
+                let hash = algorithm.name().to_uppercase();
+                self.0.verify(&hash, &digest, &signature) == Ok(true)
+            }
         }
-    };
-    verified == Ok(true)
+    }
 }
 
 #[cfg(test)]
@@ -275,11 +278,14 @@ mod tests {
             assert_eq!(Described::parse(&value("X-Ops-Sign").1), Ok(Described(protocol)));
             let lines = headers.iter().filter(|(name, _)| name.starts_with("X-Ops-Authorization-"));
             let signature: String = lines.map(|(_, line)| line.as_str()).collect();
-            assert!(verify(&REQUEST, protocol, &signature, key.public()));
-            assert!(!verify(&REQUEST, protocol, &signature, other.public()));
+            let verify = |request: &Signable<'_>, signature: &str, key: &Key| {
+                Verifier::new(key.public()).unwrap().verify(request, protocol, signature)
+            };
+            assert!(verify(&REQUEST, &signature, &key));
+            assert!(!verify(&REQUEST, &signature, &other));
             let changed = Signable { path: "/organizations/acme/roles", ..REQUEST };
-            assert!(!verify(&changed, protocol, &signature, key.public()));
-            assert!(!verify(&REQUEST, protocol, "", key.public()));
+            assert!(!verify(&changed, &signature, &key));
+            assert!(!verify(&REQUEST, "", &key));
         }
     }
 }
