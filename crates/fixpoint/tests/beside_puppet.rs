@@ -233,3 +233,54 @@ fn a_provider_that_cannot_set_a_property_says_so() {
         ]
     );
 }
+
+const PRINTING_FUNCTION: &str = "Puppet::Functions.create_function(:printing) do
+  def printing
+    warn 'a warning'
+    warn 'with its place', uplevel: 0
+    $stderr.print 'in ', \"pieces\\n\"
+    puts 'to standard output', \"of two\\nlines\"
+    ERB.new('old', 0, '-').result
+  end
+end
+";
+
+const PRINTING_PROVIDER: &str = "Puppet::Type.type(:printing).provide(:ruby) do
+  def exists?
+    $stdout.puts \"red \\e[31m\"
+    Kernel.warn('of a provider', uplevel: 0)
+    true
+  end
+end
+";
+
+#[test]
+fn what_code_of_modules_prints_itself_is_shown() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "mods/m/lib/puppet/functions/printing.rb", PRINTING_FUNCTION);
+    put(dir.path(), "mods/m/lib/puppet/provider/printing/ruby.rb", PRINTING_PROVIDER);
+    let kind =
+        "Puppet::Type.newtype(:printing) do\n  ensurable\n  newparam(:name, namevar: true)\nend\n";
+    put(dir.path(), "mods/m/lib/puppet/type/printing.rb", kind);
+    let fact = "Facter.add(:printing) { setcode { warn 'of a fact'; 'x' } }\n";
+    put(dir.path(), "mods/m/lib/facter/printing.rb", fact);
+    let code = "notice($facts['printing'], printing()) printing { 'a': ensure => present }";
+    assert_eq!(
+        puppet(dir.path(), &["apply", "--modulepath", "mods", "-e", code], &[]),
+        [
+            "of a fact",
+            "a warning",
+            "DIR/mods/m/lib/puppet/functions/printing.rb:4: warning: with its place",
+            "in pieces",
+            "DIR/mods/m/lib/puppet/functions/printing.rb:7: warning: Passing safe_level with the 2nd argument of ERB.new is deprecated. Do not use it, and specify other arguments as keyword arguments.",
+            "DIR/mods/m/lib/puppet/functions/printing.rb:7: warning: Passing trim_mode with the 3rd argument of ERB.new is deprecated. Use keyword argument like ERB.new(str, trim_mode: ...) instead.",
+            "DIR/mods/m/lib/puppet/provider/printing/ruby.rb:4: warning: of a provider",
+            "to standard output",
+            "of two",
+            "lines",
+            "Notice: Scope(Class[main]): x old",
+            // A terminal is not driven by what a module prints.
+            "red \\e[31m",
+        ]
+    );
+}

@@ -124,3 +124,15 @@ fn a_recipe_that_is_a_bomb_fails_with_its_place() {
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(text.contains("bomb.rb:1") && text.contains("nesting too deep"), "{text}");
 }
+
+#[test]
+fn a_pattern_that_takes_too_many_steps_is_an_error_with_its_place() {
+    for pattern in
+        [r"\A(?<re>(?:a|\g<re>\g<re>)+)+b\z", r"\A(a|aa)+\1?\z", r"(?<re>(?:a|aa)+\g<re>?)+b\z"]
+    {
+        let (code, told) = ruby(&format!("text = 'a' * 60 + 'c'\n/{pattern}/.match?(text)\n"));
+        assert_eq!(code, Some(1), "{pattern}: {told}");
+        assert!(told.contains("bomb.rb:2:in `<main>': "), "{pattern}: {told}");
+        assert!(told.ends_with(&format!(": /{pattern}/ (RegexpError)\n")), "{pattern}: {told}");
+    }
+}

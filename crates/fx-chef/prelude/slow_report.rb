@@ -10,20 +10,35 @@ class Chef
       end
 
       def report
-        records = Chef::Resource.fx_timed
-        return puts("\nNo resources to profile\n\n") if records.empty?
-        top = records.sort_by { |_, _, seconds| seconds }.last(amount).reverse
+        count = [Array(all_resources).size, amount].min
+        return puts("\nNo resources to profile\n\n") if count == 0
+        top = Chef::Resource.fx_timed.sort_by { |_, _, seconds| seconds }.last(amount).reverse
         rows = top.map do |r, action, seconds|
           [r.to_s, seconds, action, r.cookbook_name, r.recipe_name, r.source_line.to_s.gsub(%r{.*/cookbooks/}, "")]
         end
-        count = [records.size, amount].min
         puts "\nTop #{count} slowest #{count == 1 ? "resource" : "resources"}:\n\n"
-        rows = [HEAD] + rows.map { |row| row.map(&:to_s) }
-        widths = HEAD.each_index.map { |i| rows.map { |row| row[i].size }.max }
-        rows.insert(1, widths.map { |w| "-" * w })
-        rows.each { |row| puts row.each_with_index.map { |text, i| text.ljust(widths[i]) }.join(" ") }
-        puts "\n"
+        puts table(rows.map { |row| row.map(&:to_s) }), "\n"
       end
+
+      private
+
+      # A table that is wider than the terminal is written as pairs, one below the other.
+      def table(rows)
+        columns = ENV["COLUMNS"].to_i
+        columns = 80 unless columns > 0
+        wide = padded([HEAD, *rows])
+        return padded(rows.flat_map { |row| HEAD.zip(row) }) if wide[0].size > columns
+        wide.insert(1, rule([HEAD, *rows]))
+      end
+
+      def padded(rows)
+        widths = widths(rows)
+        rows.map { |row| row.zip(widths).map { |text, width| text.ljust(width) }.join(" ") }
+      end
+
+      def rule(rows) = widths(rows).map { |width| "-" * width }.join(" ")
+
+      def widths(rows) = rows.transpose.map { |texts| texts.map(&:size).max }
     end
   end
   class Resource
@@ -34,10 +49,10 @@ class Chef
     # Actions are timed only where that is wanted.
     alias fx_untimed_run_action run_action
     def run_action(action, notification_type = nil, notifying_resource = nil)
-      start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      start = Time.now
       fx_untimed_run_action(action, notification_type, notifying_resource)
     ensure
-      @elapsed_time = Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+      @elapsed_time = [Time.now - start, 0].max
       Chef::Resource.fx_timed << [self, action, @elapsed_time]
     end
   end

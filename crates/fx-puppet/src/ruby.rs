@@ -8,6 +8,7 @@ mod bridge;
 mod convert;
 mod functions;
 mod libs;
+mod printed;
 mod resource;
 mod resources;
 mod template;
@@ -89,8 +90,8 @@ impl std::fmt::Debug for Ruby {
 fn new_vm(evaluator: &Evaluator) -> Vm {
     let mut vm = Vm::new(Options {
         host: Rc::<RecordingHost<'static>>::clone(&evaluator.machine.ruby_host),
-        out: Box::new(std::io::sink()),
-        err: Box::new(std::io::sink()),
+        out: Box::new(printed::Printed::out(evaluator.run)),
+        err: Box::new(printed::Printed::error(evaluator.run)),
         limits: Limits::default(),
         hooks: Hooks::default(),
         script: "puppet".into(),

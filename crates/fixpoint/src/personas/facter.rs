@@ -48,6 +48,16 @@ impl Sink for Logged {
                 let name = fields.iter().find(|(name, _)| name == "program");
                 *self.program.borrow_mut() = name.map(|(_, program)| program.to_string());
             }
+            // What a fact prints itself comes as it is printed.
+            Event::Note { code: code @ ("puppet.print" | "puppet.stderr"), fields, .. } => {
+                let text = fields.iter().find(|(name, _)| name == "text");
+                let line = text.map(|(_, text)| text.to_string()).unwrap_or_default();
+                if *code == "puppet.stderr" {
+                    terminal::hand_on(&format!("{line}\n"));
+                } else {
+                    terminal::print(&format!("{line}\n"));
+                }
+            }
             Event::Message { level, text, .. } => {
                 let program = self.program.take();
                 self.lines.borrow_mut().push((*level, (*text).to_owned(), program));

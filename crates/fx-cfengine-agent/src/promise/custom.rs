@@ -199,6 +199,8 @@ fn start(ctx: &Agent<'_>, interpreter: Option<String>, file: &str) -> Option<Mod
     spec.cwd = Some(path(&ctx.config.launch_dir));
     spec.merge_stderr = false;
     log!(ctx, Verbose, "Starting custom promise module '{file}' with command '{}'", spec.display());
+    // What a module prints on standard error comes after what was logged before it.
+    ctx.show_now();
     let started = ctx.in_evaluation(&format!("promise module {file}"), |act| act.start(&spec));
     let mut child = match started {
         Ok(child) => child,
@@ -321,7 +323,8 @@ fn request(ctx: &Agent<'_>, promise: &Expanded, operation: &str) -> Object {
     message
 }
 
-fn send(module: &mut Module, message: &Object) -> bool {
+fn send(ctx: &Agent<'_>, module: &mut Module, message: &Object) -> bool {
+    ctx.show_now();
     let text = if module.json {
         format!("{}\n\n", Json::Object(message.clone()).compact())
     } else {
@@ -465,7 +468,7 @@ fn validate(ctx: &Agent<'_>, module: &mut Module, promise: &Expanded) -> bool {
     }
     let mut counts = Counts::default();
     // A module that is gone has no answer, and that is reported below.
-    let _sent = send(module, &request(ctx, promise, "validate_promise"));
+    let _sent = send(ctx, module, &request(ctx, promise, "validate_promise"));
     let Some(response) = receive(ctx, module, asked_level(promise), &mut counts) else {
         return false;
     };
@@ -500,7 +503,7 @@ fn promised(promise: &Expanded) -> Change {
 
 fn evaluate(ctx: &mut Agent<'_>, module: &mut Module, promise: &Rc<Expanded>) -> Outcome {
     let mut counts = Counts::default();
-    if !send(module, &request(ctx, promise, "evaluate_promise")) {
+    if !send(ctx, module, &request(ctx, promise, "evaluate_promise")) {
         return ctx.settle_quietly(Outcome::Failed, promise);
     }
     let Some(response) = receive(ctx, module, asked_level(promise), &mut counts) else {
@@ -606,7 +609,7 @@ pub(crate) fn terminate(ctx: &mut Agent<'_>) {
     for mut module in modules {
         let mut message = Object::new();
         message.insert("operation".into(), Json::str("terminate"));
-        if send(&mut module, &message) {
+        if send(ctx, &mut module, &message) {
             receive(ctx, &mut module, None, &mut Counts::default());
         }
     }

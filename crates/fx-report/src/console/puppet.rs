@@ -100,6 +100,15 @@ impl Sink for PuppetConsole {
                 };
                 self.line(word, color, true, &field(fields, "text"));
             }
+            // What the code of a module prints itself.
+            Event::Note { code: code @ ("puppet.print" | "puppet.stderr"), fields, .. } => {
+                self.flush();
+                let to_error = *code == "puppet.stderr";
+                let mut stream =
+                    if to_error { self.error.borrow_mut() } else { self.out.borrow_mut() };
+                let text = field(fields, "text");
+                let _closed = writeln!(stream, "{}", fx_source::visible_message(&text));
+            }
             _ => {}
         }
     }
