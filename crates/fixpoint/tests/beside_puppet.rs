@@ -280,7 +280,7 @@ fn what_code_of_modules_prints_itself_is_shown() {
             "lines",
             "Notice: Scope(Class[main]): x old",
             // A terminal is not driven by what a module prints.
-            "red \\e[31m",
+            "red \\x1b[31m",
         ]
     );
 }
