@@ -44,7 +44,7 @@ fn report(recipe: &str, columns: &str, flags: &[&str]) -> String {
 fn masked(line: &str) -> String {
     let time = |word: &str| {
         let plain = word.bytes().all(|byte| byte.is_ascii_digit() || b".e-".contains(&byte));
-        plain && word.starts_with(|first: char| first.is_ascii_digit())
+        plain && word.contains('.') && word.starts_with(|first: char| first.is_ascii_digit())
     };
     let words = line.split_whitespace();
     words.map(|word| if time(word) { "SECONDS" } else { word }).collect::<Vec<_>>().join(" ")

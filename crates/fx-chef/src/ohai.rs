@@ -15,7 +15,7 @@ use fx_host::Look;
 use serde_json::{Map, Value as J, json};
 
 /// What `minimal_ohai` leaves: names, platform and kernel.
-pub fn minimal(host: &dyn Look) -> J {
+pub(crate) fn minimal(host: &dyn Look) -> J {
     let mut out = basics(host, &Facts::new(host));
     out.remove("os_release");
     J::Object(out)

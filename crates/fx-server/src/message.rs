@@ -96,8 +96,8 @@ pub struct Reply {
     pub content_type: Option<&'static str>,
     pub fields: Vec<(&'static str, String)>,
     pub body: Bytes,
-    /// The body packed, where it is at hand.
-    pub(crate) packed: Option<Bytes>,
+    /// The body packed, where it is at hand. Few answers have it, and all are as large as this.
+    pub(crate) packed: Option<Box<Bytes>>,
     /// What is sent instead of the body.
     pub content: Option<Content>,
 }
@@ -124,7 +124,7 @@ impl Reply {
     /// A list of files that others get as well.
     pub(crate) fn listing(format: Format, list: Listing) -> Reply {
         let reply = Reply::data(format, Vec::new());
-        Reply { body: list.plain, packed: list.packed, ..reply }
+        Reply { body: list.plain, packed: list.packed.map(Box::new), ..reply }
     }
 
     /// A file, as it is read.

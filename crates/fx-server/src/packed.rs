@@ -37,7 +37,8 @@ pub(crate) fn packed(head: &Head, mut reply: Reply) -> Reply {
     if !is_taken || reply.content.is_some() {
         return reply;
     }
-    let Some(bytes) = reply.packed.take().or_else(|| gzip(&reply.body)) else { return reply };
+    let at_hand = reply.packed.take().map(|bytes| *bytes);
+    let Some(bytes) = at_hand.or_else(|| gzip(&reply.body)) else { return reply };
     reply.body = bytes;
     reply.with("content-encoding", "gzip").with("vary", "Accept-Encoding, User-Agent")
 }

@@ -20,7 +20,7 @@ use fx_crypto::digest::Algorithm;
 use fx_engine::{Change, Level, Target};
 use fx_host::{Act, Kind, Meta, WriteOptions};
 use rustc_hash::FxHashMap;
-use source::Source;
+use source::{Destination, Source};
 use tree::{remove_tree, tree};
 
 use crate::agent::Agent;
@@ -283,11 +283,11 @@ fn make_way(
     meta: &Meta,
     result: &mut Outcome,
 ) -> Result<Option<Meta>, Blocked> {
-    let known = from.destination(file);
-    if let Some(None) = known {
-        return Ok(None);
-    }
-    let found = known.map_or_else(|| ctx.host().lstat_opt(&path(file)), Ok);
+    let found = match from.destination(file) {
+        Destination::Absent => return Ok(None),
+        Destination::There(meta) => Ok(Some(meta)),
+        Destination::Unknown => ctx.host().lstat_opt(&path(file)),
+    };
     let old = super::seen(ctx, promise, found, result).map_err(|_| Blocked)?;
     match old {
         Some(found) if found.is_symlink() && !meta.is_symlink() => {

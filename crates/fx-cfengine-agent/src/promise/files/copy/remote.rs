@@ -20,7 +20,7 @@ use crate::agent::Agent;
 use crate::change;
 use crate::network::Line;
 
-use super::source::Source;
+use super::source::{Destination, Source};
 
 /// A file that is larger is not requested ahead, …
 const SMALL: u64 = 64 << 10;
@@ -316,8 +316,12 @@ impl Source for Remote {
         answer.and_then(|answers| answers.first().copied()).unwrap_or(false)
     }
 
-    fn destination(&self, file: &str) -> Option<Option<Meta>> {
-        self.ahead.borrow_mut().here.remove(file)
+    fn destination(&self, file: &str) -> Destination {
+        match self.ahead.borrow_mut().here.remove(file) {
+            None => Destination::Unknown,
+            Some(None) => Destination::Absent,
+            Some(Some(meta)) => Destination::There(meta),
+        }
     }
 
     fn is_readable(&self, _: &Agent<'_>, _: &str) -> bool {

@@ -8,6 +8,13 @@ use fx_host::{Act, Meta, WriteOptions};
 
 use crate::agent::Agent;
 
+/// What is known of a destination before it is looked at.
+pub(super) enum Destination {
+    Unknown,
+    Absent,
+    There(Meta),
+}
+
 /// What a copy needs of the place it comes from.
 pub(super) trait Source {
     /// How messages name it.
@@ -32,8 +39,8 @@ pub(super) trait Source {
     fn differs(&self, ctx: &Agent<'_>, source: &str, file: &str) -> bool;
     /// What was found at a destination when its directory was listed, a moment ago and once; nothing
     /// where nobody looked. The directory is there then.
-    fn destination(&self, _file: &str) -> Option<Option<Meta>> {
-        None
+    fn destination(&self, _file: &str) -> Destination {
+        Destination::Unknown
     }
     fn is_readable(&self, ctx: &Agent<'_>, source: &str) -> bool;
     /// The change of a copy.
