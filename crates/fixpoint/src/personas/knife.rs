@@ -60,9 +60,10 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
     let is_wordless = args.iter().all(|arg| arg.starts_with('-'));
     if is_wordless {
         let version = crate::version::version("knife");
-        let head = match wants_help {
-            true => format!("{version}\n"),
-            false => "ERROR: You need to pass a sub-command (e.g., knife SUB-COMMAND)\n".to_owned(),
+        let head = if wants_help {
+            format!("{version}\n")
+        } else {
+            "ERROR: You need to pass a sub-command (e.g., knife SUB-COMMAND)\n".to_owned()
         };
         let printed = terminal::print(&format!("{head}\n{}\n{}", help::options(), help::calls("")));
         return if wants_help { printed } else { 1 };
