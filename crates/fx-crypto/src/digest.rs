@@ -35,6 +35,23 @@ pub enum Algorithm {
     Sha512,
 }
 
+/// Calls a function for the digest of an algorithm, with how much of the content counts.
+macro_rules! by_name {
+    ($algorithm:expr, $function:ident, $content:expr) => {
+        match $algorithm {
+            Algorithm::Sha256 => $function::<Sha256>($content, u64::MAX),
+            Algorithm::Md5 => $function::<Md5>($content, u64::MAX),
+            Algorithm::Md5Lite => $function::<Md5>($content, LITE),
+            Algorithm::Sha1 => $function::<Sha1>($content, u64::MAX),
+            Algorithm::Sha1Lite => $function::<Sha1>($content, LITE),
+            Algorithm::Sha224 => $function::<Sha224>($content, u64::MAX),
+            Algorithm::Sha256Lite => $function::<Sha256>($content, LITE),
+            Algorithm::Sha384 => $function::<Sha384>($content, u64::MAX),
+            Algorithm::Sha512 => $function::<Sha512>($content, u64::MAX),
+        }
+    };
+}
+
 impl Algorithm {
     /// The name in braces.
     pub fn name(self) -> &'static str {
@@ -61,7 +78,12 @@ impl Algorithm {
 
     /// The digest in lower-case hexadecimal.
     pub fn hex(self, content: &[u8]) -> String {
-        self.hex_of(&mut &*content).expect("bytes in memory can always be read")
+        fx_formats::hex(self.bytes(content))
+    }
+
+    /// The digest, as bytes.
+    pub fn bytes(self, content: &[u8]) -> Vec<u8> {
+        by_name!(self, whole, content)
     }
 
     /// The digest of a stream, in lower-case hexadecimal.
@@ -71,23 +93,19 @@ impl Algorithm {
 
     /// The digest of a stream, as bytes.
     pub fn bytes_of(self, content: &mut dyn Read) -> io::Result<Vec<u8>> {
-        match self {
-            Algorithm::Sha256 => digest::<Sha256>(content, u64::MAX),
-            Algorithm::Md5 => digest::<Md5>(content, u64::MAX),
-            Algorithm::Md5Lite => digest::<Md5>(content, LITE),
-            Algorithm::Sha1 => digest::<Sha1>(content, u64::MAX),
-            Algorithm::Sha1Lite => digest::<Sha1>(content, LITE),
-            Algorithm::Sha224 => digest::<Sha224>(content, u64::MAX),
-            Algorithm::Sha256Lite => digest::<Sha256>(content, LITE),
-            Algorithm::Sha384 => digest::<Sha384>(content, u64::MAX),
-            Algorithm::Sha512 => digest::<Sha512>(content, u64::MAX),
-        }
+        by_name!(self, digest, content)
     }
 
     /// The digest with its name, such as `{sha256}e3b0…`.
     pub fn label(self, content: &[u8]) -> String {
         format!("{{{}}}{}", self.name(), self.hex(content))
     }
+}
+
+/// Of bytes in memory, which are copied nowhere.
+fn whole<D: Digest>(content: &[u8], limit: u64) -> Vec<u8> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    D::digest(&content[..content.len().min(limit)]).to_vec()
 }
 
 fn digest<D: Digest>(content: &mut dyn Read, limit: u64) -> io::Result<Vec<u8>> {
@@ -115,6 +133,10 @@ mod tests {
         assert_eq!(Algorithm::Sha256.label(b"abc"), sha);
         let long = [b'a'; 600];
         assert_eq!(Algorithm::Sha256Lite.hex(&long), Algorithm::Sha256.hex(&long[..512]));
+        for algorithm in [Algorithm::Md5Lite, Algorithm::Sha1, Algorithm::Sha512] {
+            let streamed = algorithm.hex_of(&mut &long[..]).expect("bytes can be read");
+            assert_eq!(algorithm.hex(&long), streamed, "{}", algorithm.name());
+        }
         assert_eq!(Algorithm::named("sha1lite"), Some(Algorithm::Sha1Lite));
         assert_eq!(Algorithm::named("crc"), None);
     }

@@ -11,7 +11,6 @@ pub mod cms;
 pub mod der;
 pub mod digest;
 pub mod ec;
-mod modular;
 pub mod password;
 pub mod pem;
 pub mod rsa_key;

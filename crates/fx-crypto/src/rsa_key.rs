@@ -1,10 +1,9 @@
-//! RSA with keys as PKCS#1 DER: making, signing, and encryption with PKCS#1 v1.5 padding.
+//! RSA with keys as PKCS#1 DER: making, signing, and encryption with PKCS#1 v1.5 padding. Signatures
+//! are made and verified by AWS-LC.
 
 use rsa::pkcs1::{DecodeRsaPrivateKey, DecodeRsaPublicKey, EncodeRsaPrivateKey};
-use rsa::{Pkcs1v15Encrypt, Pkcs1v15Sign, RsaPrivateKey, RsaPublicKey};
+use rsa::{Pkcs1v15Encrypt, RsaPrivateKey, RsaPublicKey};
 
-use crate::der::{INTEGER, Reader, SEQUENCE};
-use crate::modular::{self, Modulus};
 use crate::{Error, Random, Result};
 
 /// The object identifier and NULL in front of a digest, by its name.
@@ -47,74 +46,12 @@ fn prefixed(hash: &str, digest: &[u8]) -> Result<Vec<u8>> {
     Ok([prefix, digest].concat())
 }
 
-/// A text under the padding of a signature.
-fn padded(text: &[u8], size: usize) -> Option<Vec<u8>> {
-    let filling = size.checked_sub(text.len() + 3).filter(|filling| *filling >= 8)?;
-    let mut out = vec![0, 1];
-    out.resize(2 + filling, 0xff);
-    out.push(0);
-    out.extend_from_slice(text);
-    Some(out)
-}
-
-/// The numbers of a key, the highest byte first and without zeros before it.
-fn numbers<const COUNT: usize>(der: &[u8]) -> Result<[&[u8]; COUNT]> {
-    let mut parts = Reader(der).expect(SEQUENCE)?.inside();
-    let mut out = [&[][..]; COUNT];
-    for number in &mut out {
-        let content = parts.expect(INTEGER)?.content;
-        *number = content.strip_prefix(&[0]).unwrap_or(content);
-    }
-    Ok(out)
-}
-
 /// A public key that was read, to verify with more than once.
-pub struct PublicKey(Kind);
-
-/// Usual sizes have arithmetic of their own.
-enum Kind {
-    Bits1024(Box<Modulus<16>>, u64),
-    Bits2048(Box<Modulus<32>>, u64),
-    Bits3072(Box<Modulus<48>>, u64),
-    Bits4096(Box<Modulus<64>>, u64),
-    Other(Box<RsaPublicKey>),
-}
-
-impl Kind {
-    /// `None` where the size is not a usual one.
-    fn usual(n: &[u8], e: &[u8]) -> Option<Kind> {
-        let e = modular::limbs::<1>(e)?[0];
-        match n.len() {
-            _ if e < 3 => None,
-            128 => Modulus::new(n).map(|n| Kind::Bits1024(Box::new(n), e)),
-            256 => Modulus::new(n).map(|n| Kind::Bits2048(Box::new(n), e)),
-            384 => Modulus::new(n).map(|n| Kind::Bits3072(Box::new(n), e)),
-            512 => Modulus::new(n).map(|n| Kind::Bits4096(Box::new(n), e)),
-            _ => None,
-        }
-    }
-
-    /// Whether a signature holds a text.
-    fn holds(&self, text: &[u8], signature: &[u8]) -> bool {
-        let opened = match self {
-            Kind::Bits1024(n, e) => opened(n, *e, signature),
-            Kind::Bits2048(n, e) => opened(n, *e, signature),
-            Kind::Bits3072(n, e) => opened(n, *e, signature),
-            Kind::Bits4096(n, e) => opened(n, *e, signature),
-            Kind::Other(key) => {
-                return key.verify(Pkcs1v15Sign::new_unprefixed(), text, signature).is_ok();
-            }
-        };
-        opened.is_some_and(|opened| Some(opened) == padded(text, signature.len()))
-    }
-}
+pub struct PublicKey(fx_rsa::PublicKey);
 
 impl PublicKey {
     pub fn from_der(der: &[u8]) -> Result<PublicKey> {
-        // It looks at what a key must be.
-        let key = public(der)?;
-        let [n, e] = numbers(der)?;
-        Ok(PublicKey(Kind::usual(n, e).unwrap_or_else(|| Kind::Other(Box::new(key)))))
+        fx_rsa::PublicKey::from_der(der).map(PublicKey).ok_or(Error("not an RSA public key"))
     }
 
     /// Whether the signature is that of the key for a digest made with the named hash.
@@ -128,23 +65,32 @@ impl PublicKey {
     }
 }
 
-/// What is in a signature, with its padding.
-fn opened<const N: usize>(n: &Modulus<N>, e: u64, signature: &[u8]) -> Option<Vec<u8>> {
-    if signature.len() != 8 * N {
-        return None;
-    }
-    let number = modular::limbs(signature).filter(|number| n.is_above(number))?;
-    let mut out = Vec::with_capacity(8 * N);
-    modular::bytes(&n.plain(n.power_public(n.shifted(&number), e)), &mut out);
-    Some(out)
-}
-
 fn private(der: &[u8]) -> Result<RsaPrivateKey> {
     RsaPrivateKey::from_pkcs1_der(der).map_err(|_| Error("not an RSA private key"))
 }
 
 fn public(der: &[u8]) -> Result<RsaPublicKey> {
     RsaPublicKey::from_pkcs1_der(der).map_err(|_| Error("not an RSA public key"))
+}
+
+/// A private key that was read, to sign with more than once.
+pub struct PrivateKey(fx_rsa::PrivateKey);
+
+impl PrivateKey {
+    pub fn from_der(der: &[u8]) -> Result<PrivateKey> {
+        fx_rsa::PrivateKey::from_der(der).map(PrivateKey).ok_or(Error("not an RSA private key"))
+    }
+
+    /// Signs a digest made with the named hash.
+    pub fn sign(&self, hash: &str, digest: &[u8]) -> Result<Vec<u8>> {
+        self.sign_text(&prefixed(hash, digest)?)
+    }
+
+    /// The text itself under the padding of a signature, without a digest: what OpenSSL calls
+    /// encryption with the private key.
+    pub fn sign_text(&self, text: &[u8]) -> Result<Vec<u8>> {
+        self.0.sign_text(text).ok_or(Error("data too large for key size"))
+    }
 }
 
 /// A new key pair with the exponent 65537.
@@ -158,21 +104,13 @@ pub fn generate(bits: usize, mut random: Random<'_>) -> Result<Vec<u8>> {
 }
 
 /// Signs a digest made with the named hash.
-pub fn sign(key: &[u8], hash: &str, digest: &[u8], random: Random<'_>) -> Result<Vec<u8>> {
-    sign_text(key, &prefixed(hash, digest)?, random).map_err(|_| Error("signing failed"))
+pub fn sign(key: &[u8], hash: &str, digest: &[u8]) -> Result<Vec<u8>> {
+    PrivateKey::from_der(key)?.sign(hash, digest)
 }
 
 /// Whether the signature is that of the key for the digest.
 pub fn verify(key: &[u8], hash: &str, digest: &[u8], signature: &[u8]) -> Result<bool> {
     PublicKey::from_der(key)?.verify(hash, digest, signature)
-}
-
-/// The text itself under the padding of a signature, without a digest: what OpenSSL calls
-/// encryption with the private key.
-pub fn sign_text(key: &[u8], text: &[u8], mut random: Random<'_>) -> Result<Vec<u8>> {
-    private(key)?
-        .sign_with_rng(&mut random, Pkcs1v15Sign::new_unprefixed(), text)
-        .map_err(|_| Error("data too large for key size"))
 }
 
 pub fn encrypt(key: &[u8], text: &[u8], mut random: Random<'_>) -> Result<Vec<u8>> {
@@ -190,6 +128,9 @@ pub fn decrypt(key: &[u8], text: &[u8], mut random: Random<'_>) -> Result<Vec<u8
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::der::{INTEGER, Reader, SEQUENCE};
+    use rsa::Pkcs1v15Sign;
+    use rsa::pkcs1::EncodeRsaPublicKey;
 
     /// Numbers that look random enough for a test and are the same each time.
     fn fill(buffer: &mut [u8], state: &mut u64) {
@@ -214,15 +155,18 @@ mod tests {
         public.extend_from_slice(n);
         public.extend_from_slice(e);
         let digest = [3; 32];
-        let signature = sign(&key, "SHA256", &digest, Random(&mut source)).expect("signs");
+        let signature = sign(&key, "SHA256", &digest).expect("signs");
         assert_eq!(verify(&public, "SHA256", &digest, &signature), Ok(true));
         assert_eq!(verify(&public, "SHA256", &[4; 32], &signature), Ok(false));
         let text = b"Method:GET";
-        let signature = sign_text(&key, text, Random(&mut source)).expect("signs");
+        let private = PrivateKey::from_der(&key).expect("a key");
+        let signature = private.sign_text(text).expect("signs");
+        // It is the same each time, whatever hides the key meanwhile.
+        assert_eq!(private.sign_text(text).as_ref(), Ok(&signature));
         let known = PublicKey::from_der(&public).expect("a key");
         assert!(known.verify_text(text, &signature));
         assert!(!known.verify_text(b"Method:PUT", &signature));
-        assert!(sign_text(&key, &[7; 118], Random(&mut source)).is_err());
+        assert!(private.sign_text(&[7; 118]).is_err());
         let shut = encrypt(&public, b"secret", Random(&mut source)).expect("encrypts");
         assert_eq!(decrypt(&key, &shut, Random(&mut source)).as_deref(), Ok(&b"secret"[..]));
         // A broken text is an error or noise, and the padding does not show which.
@@ -231,30 +175,50 @@ mod tests {
     }
 
     #[test]
-    fn our_arithmetic_verifies_what_the_other_one_signs() {
+    fn one_library_verifies_what_the_other_one_signs() {
         let mut state = 1_442_695_040_888_963_407;
         let mut source = |b: &mut [u8]| fill(b, &mut state);
-        for bits in [1024, 1024, 1024, 2048, 3072, 1152] {
+        for bits in [1024, 1152, 2048, 3072] {
             let der = generate(bits, Random(&mut source)).expect("a key");
-            let key = private(&der).expect("a key");
-            let [_, n, e] = numbers(&der).expect("numbers");
-            let known = Kind::usual(n, e);
-            assert_eq!(known.is_some(), bits != 1152, "{bits}");
-            for length in [0, 1, 51, 100] {
+            let (other, ours) = (private(&der).expect("a key"), PrivateKey::from_der(&der));
+            let (ours, public) = (ours.expect("a key"), other.to_public_key());
+            let public = public.to_pkcs1_der().expect("a public key");
+            let known = PublicKey::from_der(public.as_bytes()).expect("a public key");
+            for length in [0, 1, 51, 100, bits / 8 - 11] {
                 let mut text = vec![0; length];
                 source(&mut text);
-                let theirs = key.sign(Pkcs1v15Sign::new_unprefixed(), &text).expect("signs");
-                let Some(known) = &known else { continue };
-                assert!(known.holds(&text, &theirs));
+                let theirs = other.sign(Pkcs1v15Sign::new_unprefixed(), &text).expect("signs");
+                assert_eq!(ours.sign_text(&text).as_ref(), Ok(&theirs), "{bits} {length}");
+                assert!(known.verify_text(&text, &theirs));
                 for at in [0, theirs.len() / 2, theirs.len() - 1] {
                     let mut changed = theirs.clone();
                     changed[at] ^= 1;
-                    assert!(!known.holds(&text, &changed));
+                    assert!(!known.verify_text(&text, &changed));
                 }
-                assert!(!known.holds(&text, &theirs[1..]));
-                assert!(!known.holds(&text, &vec![0xff; theirs.len()]));
+                assert!(!known.verify_text(&text, &theirs[1..]));
+                assert!(!known.verify_text(&text, &[&[0][..], &theirs].concat()));
+                assert!(!known.verify_text(&text, &vec![0xff; theirs.len()]));
+                assert!(!known.verify_text(&[&text[..], b"x"].concat(), &theirs));
             }
+            assert!(ours.sign_text(&vec![0; bits / 8 - 10]).is_err());
         }
+    }
+
+    #[test]
+    fn a_key_signs_in_several_threads_at_once() {
+        let mut state = 88_172_645_463_325_252;
+        let der = generate(1024, Random(&mut |b: &mut [u8]| fill(b, &mut state))).expect("a key");
+        let key = PrivateKey::from_der(&der).expect("a key");
+        let expected = key.sign_text(b"text").expect("signs");
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        assert_eq!(key.sign_text(b"text").as_ref(), Ok(&expected));
+                    }
+                });
+            }
+        });
     }
 
     #[test]

@@ -2,4 +2,4 @@
 
 mod signing;
 
-pub use signing::{Bad, Described, Protocol, Signable, Verifier, sign};
+pub use signing::{Bad, Described, Protocol, Signable, SigningKey, Verifier, sign};

@@ -120,8 +120,7 @@ fn rsa(vm: &mut Vm, m: u32) {
         "__rsa_sign",
         |vm, a| {
             let (key, hash, digest) = (data(vm, a, 0), text(vm, a, 1), data(vm, a, 2));
-            let out = with_random(vm, |random| rsa_key::sign(&key, &hash, &digest, random));
-            give(vm, out)
+            give(vm, rsa_key::sign(&key, &hash, &digest))
         },
         3,
         3,

@@ -6,9 +6,9 @@ use der::Encode;
 use der::asn1::UtcTime;
 use fx_crypto::der::{INTEGER, Reader, SEQUENCE};
 use fx_crypto::digest::Algorithm;
-use fx_crypto::{Random, rsa_key};
+use fx_crypto::rsa_key;
 
-use super::keys::{KeyError, PrivateKey, PublicKey, unhex};
+use super::keys::{KeyError, PrivateKey, PublicKey};
 
 const CONTEXT_0: u8 = 0xa0;
 const BITS: u8 = 0x03;
@@ -37,7 +37,7 @@ fn element(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
 
 /// A certificate for a key by itself, from now on. The original makes one of version 1, which
 /// its readers do not insist on and other libraries refuse.
-pub fn self_signed(key: &PrivateKey, now: u64, random: Random<'_>) -> Result<Vec<u8>, KeyError> {
+pub fn self_signed(key: &PrivateKey, now: u64) -> Result<Vec<u8>, KeyError> {
     let time = |seconds: u64| {
         let time = UtcTime::from_unix_duration(Duration::from_secs(seconds));
         time.and_then(|time| time.to_der()).map_err(|_| KeyError::Malformed)
@@ -48,8 +48,8 @@ pub fn self_signed(key: &PrivateKey, now: u64, random: Random<'_>) -> Result<Vec
     let version = element(CONTEXT_0, &[&[INTEGER, 1, 2]]);
     let inner =
         element(SEQUENCE, &[&version, &[INTEGER, 1, 1], SIGNATURE, NAME, &validity, NAME, &info]);
-    let digest = unhex(&Algorithm::Sha256.hex(&inner)).unwrap_or_default();
-    let signature = rsa_key::sign(key.der(), "SHA256", &digest, random)?;
+    let digest = Algorithm::Sha256.bytes(&inner);
+    let signature = rsa_key::sign(key.der(), "SHA256", &digest)?;
     let signature = element(BITS, &[&[0], &signature]);
     Ok(element(SEQUENCE, &[&inner, SIGNATURE, &signature]))
 }
@@ -79,13 +79,14 @@ mod tests {
     use super::*;
     use crate::x509::Certificate;
     use crate::x509::tests::Noise;
+    use fx_crypto::Random;
 
     #[test]
     fn a_certificate_carries_its_key() {
         let mut noise = Noise(7);
         let mut source = |buffer: &mut [u8]| noise.fill(buffer);
         let key = PrivateKey::generate(2048, Random(&mut source)).unwrap();
-        let made = self_signed(&key, 1_794_881_877, Random(&mut source)).unwrap();
+        let made = self_signed(&key, 1_794_881_877).unwrap();
         assert_eq!(public_key_of(&made).as_ref(), Ok(key.public()));
         // It is one for everybody else too.
         let read = Certificate::from_der(made.clone()).unwrap();

@@ -4,7 +4,7 @@
 use fx_crypto::digest::Algorithm;
 use fx_crypto::{Random, blowfish};
 
-use super::keys::{KeyError, PrivateKey, PublicKey, unhex};
+use super::keys::{KeyError, PrivateKey, PublicKey};
 
 /// Bytes before a challenge, and before an encrypted request.
 const AUTH_HEAD: usize = 24;
@@ -51,7 +51,7 @@ pub fn nonce(random: &mut dyn FnMut(&mut [u8])) -> Vec<u8> {
 
 /// What proves that a challenge was read.
 pub fn proof(nonce: &[u8]) -> Vec<u8> {
-    unhex(&Algorithm::Md5.hex(nonce)).unwrap_or_default()
+    Algorithm::Md5.bytes(nonce)
 }
 
 /// Who a client says he is.

@@ -232,7 +232,7 @@ fn opened(info: &str, bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
     let (mut key, mut last) = (Vec::new(), Vec::new());
     while key.len() < cipher.key_len {
         let text = [last.as_slice(), PASSPHRASE, salt].concat();
-        last = unhex(&Algorithm::Md5.hex(&text)).unwrap_or_default();
+        last = Algorithm::Md5.bytes(&text);
         key.extend_from_slice(&last);
     }
     key.truncate(cipher.key_len);
@@ -240,7 +240,7 @@ fn opened(info: &str, bytes: &[u8]) -> Result<Vec<u8>, KeyError> {
 }
 
 /// Bytes of hexadecimal digits.
-pub(super) fn unhex(text: &str) -> Option<Vec<u8>> {
+fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }

@@ -4,7 +4,7 @@
 //! digested first, as everywhere else.
 
 use fx_crypto::digest::Algorithm;
-use fx_crypto::{Random, rsa_key};
+use fx_crypto::rsa_key;
 use fx_formats::base64;
 
 use crate::x509::{Key, PublicKey};
@@ -127,35 +127,36 @@ fn canonical_path(path: &str) -> String {
 }
 
 fn hashed(algorithm: Algorithm, bytes: &[u8]) -> String {
-    base64::encode(&digest(algorithm, bytes))
-}
-
-fn digest(algorithm: Algorithm, bytes: &[u8]) -> Vec<u8> {
-    let hex = algorithm.hex(bytes);
-    (0..hex.len() / 2)
-        .filter_map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok())
-        .collect()
+    base64::encode(&algorithm.bytes(bytes))
 }
 
 /// How many characters of a signature one header holds.
 const LINE: usize = 60;
 
-/// The headers of a signed request, but for the version of the API; `None` where the key is not of
-/// RSA or too small for the text.
+/// A private key that signs requests, read once.
+pub struct SigningKey(rsa_key::PrivateKey);
+
+impl SigningKey {
+    /// `None` where the key is not of RSA.
+    pub fn new(key: &Key) -> Option<SigningKey> {
+        rsa_key::PrivateKey::from_der(key.rsa_der()?).ok().map(SigningKey)
+    }
+}
+
+/// The headers of a signed request, but for the version of the API; `None` where the key is too
+/// small for the text.
 pub fn sign(
     signable: &Signable<'_>,
     protocol: Protocol,
-    key: &Key,
-    random: Random<'_>,
+    SigningKey(key): &SigningKey,
 ) -> Option<Vec<(String, String)>> {
     let text = signable.text(protocol);
-    let der = key.rsa_der()?;
     let signature = match protocol {
-        Protocol::V1_0 | Protocol::V1_1 => rsa_key::sign_text(der, text.as_bytes(), random),
+        Protocol::V1_0 | Protocol::V1_1 => key.sign_text(text.as_bytes()),
         Protocol::V1_2 | Protocol::V1_3 => {
             let algorithm = protocol.algorithm();
-            let digest = digest(algorithm, text.as_bytes());
-            rsa_key::sign(der, &algorithm.name().to_uppercase(), &digest, random)
+            let digest = algorithm.bytes(text.as_bytes());
+            key.sign(&algorithm.name().to_uppercase(), &digest)
         }
     };
     let signature = base64::encode(&signature.ok()?);
@@ -192,7 +193,7 @@ impl Verifier {
             Protocol::V1_0 | Protocol::V1_1 => self.0.verify_text(text.as_bytes(), &signature),
             Protocol::V1_2 | Protocol::V1_3 => {
                 let algorithm = protocol.algorithm();
-                let digest = digest(algorithm, text.as_bytes());
+                let digest = algorithm.bytes(text.as_bytes());
                 let hash = algorithm.name().to_uppercase();
                 self.0.verify(&hash, &digest, &signature) == Ok(true)
             }
@@ -204,6 +205,7 @@ impl Verifier {
 mod tests {
     use super::*;
     use crate::x509::tests::Noise;
+    use fx_crypto::Random;
 
     const REQUEST: Signable<'_> = Signable {
         method: "post",
@@ -273,7 +275,8 @@ mod tests {
         let key = Key::rsa(2048, Random(&mut random)).unwrap();
         let other = Key::rsa(2048, Random(&mut random)).unwrap();
         for protocol in [Protocol::V1_0, Protocol::V1_1, Protocol::V1_2, Protocol::V1_3] {
-            let headers = sign(&REQUEST, protocol, &key, Random(&mut random)).unwrap();
+            let signing = SigningKey::new(&key).unwrap();
+            let headers = sign(&REQUEST, protocol, &signing).unwrap();
             let value = |name: &str| headers.iter().find(|(known, _)| known == name).unwrap();
             assert_eq!(Described::parse(&value("X-Ops-Sign").1), Ok(Described(protocol)));
             let lines = headers.iter().filter(|(name, _)| name.starts_with("X-Ops-Authorization-"));

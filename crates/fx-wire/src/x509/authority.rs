@@ -219,10 +219,7 @@ impl Above {
 
 /// The SHA-1 of the bits of a public key, as everybody names keys.
 fn key_identifier(key: &[u8]) -> der::Result<OctetString> {
-    let hex = fx_crypto::digest::Algorithm::Sha1.hex(key);
-    let bytes =
-        (0..hex.len() / 2).filter_map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok());
-    OctetString::new(bytes.collect::<Vec<u8>>())
+    OctetString::new(fx_crypto::digest::Algorithm::Sha1.bytes(key))
 }
 
 fn part(oid: &str, critical: bool, value: Vec<u8>) -> der::Result<Part> {

@@ -157,14 +157,7 @@ impl Key {
     /// The signature of bytes, with the digest that belongs to the key.
     fn signature(&self, bytes: &[u8]) -> fx_crypto::Result<Vec<u8>> {
         match &self.secret {
-            Secret::Rsa(der) => {
-                // Blinding wants bytes that others cannot guess; what they are does not show in
-                // the signature. Key and text together give such bytes without a source of them.
-                let digest = hashed("SHA256", bytes);
-                let mut seed = hashed("SHA256", &[der.as_slice(), &digest].concat());
-                let mut blind = |buffer: &mut [u8]| fill(&mut seed, buffer);
-                rsa_key::sign(der, "SHA256", &digest, Random(&mut blind))
-            }
+            Secret::Rsa(der) => rsa_key::sign(der, "SHA256", &hashed("SHA256", bytes)),
             Secret::Curve(name, scalar) => {
                 let hash = if *name == "prime256v1" { "SHA256" } else { "SHA384" };
                 ec::sign(name, scalar, &hashed(hash, bytes))
@@ -173,20 +166,9 @@ impl Key {
     }
 }
 
-/// Bytes that nobody can guess who does not know the seed.
-fn fill(seed: &mut Vec<u8>, buffer: &mut [u8]) {
-    for part in buffer.chunks_mut(32) {
-        *seed = hashed("SHA256", seed);
-        part.copy_from_slice(&seed[..part.len()]);
-    }
-}
-
 fn hashed(name: &str, bytes: &[u8]) -> Vec<u8> {
     let algorithm = Algorithm::named(&name.to_lowercase()).unwrap_or(Algorithm::Sha256);
-    let hex = algorithm.hex(bytes);
-    (0..hex.len() / 2)
-        .filter_map(|at| u8::from_str_radix(&hex[2 * at..2 * at + 2], 16).ok())
-        .collect()
+    algorithm.bytes(bytes)
 }
 
 impl PublicKey {
