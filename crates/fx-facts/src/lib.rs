@@ -13,7 +13,7 @@ mod text;
 pub use probe::cpu::Cpu;
 pub use probe::disk::{Disk, Mount};
 pub use probe::memory::Memory;
-pub use probe::network::Network;
+pub use probe::network::{Network, node_name};
 pub use probe::os::Os;
 pub use probe::software::Software;
 pub use probe::time::{Timezone, Uptime};

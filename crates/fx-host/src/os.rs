@@ -12,6 +12,7 @@ mod directory;
 mod files;
 mod identity;
 mod in_place;
+mod known_links;
 mod netlink;
 mod network;
 mod path;

@@ -200,6 +200,13 @@ impl Sandbox {
         command.status()
     }
 
+    /// Starts a program inside that goes on beside us. It ends with the thread that started it. Its
+    /// standard input and output are pipes or sockets: a file would lead out.
+    pub fn spawn(&self, command: &mut Command) -> io::Result<std::process::Child> {
+        self.enter(command);
+        command.spawn()
+    }
+
     /// Process number of the box's first process, as seen from outside.
     pub fn pid(&self) -> i32 {
         self.init.pid()

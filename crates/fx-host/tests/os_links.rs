@@ -194,6 +194,66 @@ fn a_command_is_not_started_behind_a_strangers_link() {
 }
 
 #[test]
+fn a_link_that_was_followed_before_is_judged_anew_each_time() {
+    if !root_or_skip("a_link_that_was_followed_before_is_judged_anew_each_time") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let top = fs::canonicalize(dir.path()).unwrap();
+    let host = OsHost::new();
+    for name in ["one", "two"] {
+        fs::create_dir_all(top.join(name).join("below")).unwrap();
+        fs::write(top.join(name).join("below/f"), name).unwrap();
+        symlink("f", top.join(name).join("below/g")).unwrap();
+    }
+    let way = top.join("way");
+    let found = || {
+        let path = way.join("below/f");
+        let read = host.read(&path).map(|bytes| String::from_utf8(bytes).unwrap());
+        let listed = host.list(&way.join("below")).map(|entries| entries.len());
+        // Every look gives the same answer, and each is made twice.
+        assert_eq!(host.stat(&path).is_ok(), read.is_ok());
+        assert_eq!(host.lstat(&path).is_ok(), read.is_ok());
+        assert_eq!(listed.is_ok_and(|count| count == 2), read.is_ok());
+        assert_eq!(host.read(&way.join("below/g")).is_ok(), read.is_ok(), "a link behind a link");
+        assert_eq!(host.read(&path).is_ok(), read.is_ok());
+        read
+    };
+    let put = |target: &Path, owner: u32| {
+        let _ = fs::remove_file(&way);
+        link(target, &way, owner);
+    };
+    put(Path::new("one"), 0);
+    assert_eq!(found().unwrap(), "one");
+    put(Path::new("two"), 0);
+    assert_eq!(found().unwrap(), "two", "it leads elsewhere now");
+    put(&top.join("one"), 0);
+    assert_eq!(found().unwrap(), "one", "it is absolute now");
+    put(Path::new("one"), STRANGER);
+    assert!(matches!(found(), Err(HostError::UnsafePath { .. })), "it is a stranger's now");
+    assert!(matches!(write(&host, &way.join("below/f")), Err(HostError::UnsafePath { .. })));
+    put(Path::new("one"), 0);
+    assert_eq!(found().unwrap(), "one");
+    assert!(host.stat(&way.join("below/none")).is_err_and(|error| error.is_not_found()));
+    assert!(host.lstat(&way).unwrap().is_symlink());
+    assert!(host.lstat(&way.join("below/g")).unwrap().is_symlink());
+    assert_eq!(host.real_path(&way.join("../one/below/f")).unwrap(), top.join("one/below/f"));
+    fs::remove_file(&way).unwrap();
+    assert!(found().is_err_and(|error| error.is_not_found()));
+    fs::rename(top.join("two"), &way).unwrap();
+    assert_eq!(found().unwrap(), "two", "it is a directory now");
+    // The link lies where another directory is now.
+    fs::create_dir(top.join("inner")).unwrap();
+    link(&top.join("one"), &top.join("inner/way"), 0);
+    assert!(host.read(&top.join("inner/way/below/f")).is_ok());
+    fs::rename(top.join("inner"), top.join("moved")).unwrap();
+    fs::create_dir(top.join("inner")).unwrap();
+    link(&top.join("one"), &top.join("inner/way"), STRANGER);
+    let refused = host.read(&top.join("inner/way/below/f"));
+    assert!(matches!(refused, Err(HostError::UnsafePath { .. })));
+}
+
+#[test]
 fn no_change_goes_through_a_link_where_others_can_write() {
     let dir = tempfile::tempdir().unwrap();
     let host = OsHost::new();

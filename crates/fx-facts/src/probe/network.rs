@@ -26,7 +26,14 @@ pub struct Network {
     pub default_gateway: Option<Ipv4Addr>,
 }
 
-pub(crate) fn probe(host: &dyn Look) -> Network {
+/// What the machine is called.
+struct Names {
+    hostname: String,
+    domain: Option<String>,
+    canonical: Option<String>,
+}
+
+fn names(host: &dyn Look) -> Names {
     let node = host.uname().nodename;
     let (hostname, suffix) = node
         .split_once('.')
@@ -35,9 +42,23 @@ pub(crate) fn probe(host: &dyn Look) -> Network {
     let of_hosts = || canonical.as_deref()?.strip_prefix(hostname)?.strip_prefix('.');
     let domain =
         suffix.or_else(|| of_hosts().map(str::to_owned)).or_else(|| domain_from_resolver(host));
+    Names { hostname: hostname.to_owned(), domain, canonical }
+}
+
+/// Host name and domain without a look at interfaces: what certificates are named by.
+pub fn node_name(host: &dyn Look) -> String {
+    let Names { hostname, domain, .. } = names(host);
+    match domain {
+        Some(domain) => format!("{hostname}.{domain}"),
+        None => hostname,
+    }
+}
+
+pub(crate) fn probe(host: &dyn Look) -> Network {
+    let Names { hostname, domain, canonical } = names(host);
     let (default_interface, default_gateway) = default_route(host);
     Network {
-        hostname: hostname.to_owned(),
+        hostname,
         domain,
         canonical,
         interfaces: host.interfaces().unwrap_or_default(),
@@ -148,6 +169,9 @@ mod tests {
             let network = probe(&host);
             let given = (network.hostname.as_str(), network.fqdn(), network.domain.as_deref());
             assert_eq!(given, ("node1", fqdn.to_owned(), domain), "{hosts}");
+            // What `puppet config print certname` gives, which is not always the full name.
+            let certname = domain.map_or_else(|| "node1".into(), |of| format!("node1.{of}"));
+            assert_eq!(node_name(&host), certname, "{hosts}");
         };
         let search = "search s1.net s2.net\n";
         check("127.0.0.1 node1.a.com node1 # me\n", search, "node1.a.com", Some("a.com"));

@@ -11,8 +11,8 @@ use rustix::io::{Errno, retry_on_intr};
 use super::OsHost;
 use super::content::FromStart;
 use super::files::to_meta;
-use super::path::open_plain;
-use crate::directory::{ByPath, Directory};
+use super::path::{open_dir_to_look, open_short};
+use crate::directory::Directory;
 use crate::{Files, HostError, Meta, Reader, Result};
 
 struct Held<'a> {
@@ -21,14 +21,13 @@ struct Held<'a> {
     fd: OwnedFd,
 }
 
-/// Holds a directory that a path without links leads to; others are looked into by the walk.
+/// Holds a directory. The walk to it is made once, over links as well.
 pub(super) fn hold<'a>(host: &'a OsHost, path: &Path) -> Result<Box<dyn Directory + 'a>> {
-    let fd = open_plain(path, OFlags::PATH | OFlags::DIRECTORY);
-    let path = path.to_owned();
-    match fd.map_err(|errno| HostError::io("look into", &path, errno))? {
-        Some(fd) => Ok(Box::new(Held { host, path, fd })),
-        None => Ok(Box::new(ByPath { files: host, path })),
-    }
+    let fd = match open_short(path, OFlags::PATH | OFlags::DIRECTORY, "look into")? {
+        Some(fd) => fd,
+        None => open_dir_to_look(path)?,
+    };
+    Ok(Box::new(Held { host, path: path.to_owned(), fd }))
 }
 
 impl Held<'_> {

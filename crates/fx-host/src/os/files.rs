@@ -16,7 +16,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::OsHost;
 use super::attributes::{self, grown, timestamps};
 use super::content::{FromStart, New, read_up_to, refill};
-use super::path::{Intent, Leaf, Place, open_plain, place, resolve};
+use super::path::{Intent, Leaf, Place, open_short, place, resolve};
 use super::pour::pour;
 use super::temp::Temp;
 use crate::in_place::{InPlace, Opening};
@@ -74,7 +74,7 @@ impl OsHost {
         }
         if !self.may_be_staged(path) {
             let nofollow = if leaf == Leaf::Itself { OFlags::NOFOLLOW } else { OFlags::empty() };
-            if let Some(fd) = open_plain(path, OFlags::PATH | nofollow).map_err(failed(op, path))? {
+            if let Some(fd) = open_short(path, OFlags::PATH | nofollow, op)? {
                 return rustix::fs::fstat(&fd).map(|stat| to_meta(&stat)).map_err(failed(op, path));
             }
         }
@@ -94,7 +94,7 @@ impl OsHost {
             return Ok(file);
         }
         if !self.may_be_staged(path)
-            && let Some(fd) = open_plain(path, flags).map_err(failed("read", path))?
+            && let Some(fd) = open_short(path, flags, "read")?
         {
             return Ok(File::from(fd));
         }
@@ -296,7 +296,7 @@ impl Files for OsHost {
             self.settle()?;
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = match open_plain(path, flags).map_err(failed("list", path))? {
+        let fd = match open_short(path, flags, "list")? {
             Some(fd) => fd,
             None => {
                 let place = place(path, Leaf::Followed, Intent::Read)?;

@@ -6,7 +6,9 @@
 //! its owner too, since he can move links of others about in it, and no link is followed
 //! in a directory that everybody can write. The common case, a path without links, is one
 //! `openat2`; a link found sends the walk component by component, each held by a
-//! descriptor, so nothing can be swapped between check and use.
+//! descriptor, so nothing can be swapped between check and use. Where a link was seen before
+//! (`known_links.rs`) the walk goes to it in one step, judges it as any other, and goes on behind
+//! it in one more.
 
 use std::cell::OnceCell;
 use std::ffi::{OsStr, OsString};
@@ -19,6 +21,7 @@ use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 
+use super::known_links;
 use crate::{HostError, Result};
 
 /// What the walk is for: a change is walked more strictly.
@@ -94,6 +97,25 @@ pub(super) fn open_plain(path: &Path, flags: OFlags) -> Result<Option<OwnedFd>, 
     }
 }
 
+/// Opens a path to look at it with few calls: it has no link in it, or one on the way that was seen
+/// before. `None` where that is not enough; the walk is for all others.
+pub(super) fn open_short(path: &Path, flags: OFlags, op: &'static str) -> Result<Option<OwnedFd>> {
+    // Behind a slash a link stands for what it leads to; the walk knows.
+    if !means_a_directory(path) {
+        let walk = Walk { asked: path, intent: Intent::Read, links: 0.into() };
+        if let Some(found) = walk.behind_known_link(path, flags, op)? {
+            return Ok(Some(found));
+        }
+    }
+    open_plain(path, flags).map_err(|errno| HostError::io(op, path, errno))
+}
+
+/// A directory to look into.
+pub(super) fn open_dir_to_look(path: &Path) -> Result<OwnedFd> {
+    let walk = Walk { asked: path, intent: Intent::Read, links: 0.into() };
+    walk.open_dir(CWD.as_fd(), path)
+}
+
 /// Finds the directory that holds a path's last name, following links by the rules.
 pub(super) fn place(path: &Path, leaf: Leaf, intent: Intent) -> Result<Place> {
     let walk = Walk { asked: path, intent, links: 0.into() };
@@ -142,10 +164,18 @@ fn name_of(fd: &OwnedFd) -> Result<PathBuf, Errno> {
 
 /// A link that was found on the way: where it leads, and who could have put it there.
 struct Link {
+    name: OsString,
     target: PathBuf,
     owner: u32,
     /// Owner of the directory that holds it, where that matters.
     holder: Option<u32>,
+}
+
+impl Link {
+    /// Whether all who could have put it there are root or the running user.
+    fn passes_whatever_it_leads_to(&self) -> bool {
+        passes(self.owner, None) && self.holder.is_none_or(|holder| passes(holder, None))
+    }
 }
 
 struct Walk<'a> {
@@ -187,6 +217,9 @@ impl Walk<'_> {
     }
 
     fn open_dir(&self, base: BorrowedFd<'_>, path: &Path) -> Result<OwnedFd> {
+        if let Some(found) = self.over_known_link(path)? {
+            return Ok(found);
+        }
         match retry_on_intr(|| rustix::fs::openat2(base, path, DIR, Mode::empty(), NO_LINKS)) {
             Ok(fd) => return Ok(fd),
             Err(Errno::LOOP | Errno::NOSYS | Errno::XDEV | Errno::AGAIN) => {}
@@ -195,22 +228,91 @@ impl Walk<'_> {
         let start = if path.is_absolute() { Path::new("/") } else { Path::new(".") };
         let mut here = rustix::fs::openat(base, start, DIR, Mode::empty())
             .map_err(|errno| self.fail(errno))?;
+        // The way so far, as long as it is plain.
+        let mut plain = path.is_absolute().then(|| PathBuf::from("/"));
         for component in path.components() {
             let name = match component {
                 Component::Normal(name) => name,
                 Component::ParentDir => OsStr::new(".."),
                 Component::RootDir | Component::CurDir | Component::Prefix(_) => continue,
             };
-            here = self.enter(here, name)?;
+            let (found, is_link) = self.enter(here, name)?;
+            here = found;
+            plain = plain.filter(|_| component != Component::ParentDir);
+            if let Some(so_far) = &mut plain {
+                so_far.push(name);
+                if is_link {
+                    known_links::remember(so_far);
+                    plain = None;
+                }
+            }
         }
         Ok(here)
     }
 
-    fn enter(&self, here: OwnedFd, name: &OsStr) -> Result<OwnedFd> {
+    /// The directory that an absolute path leads to over a link that was seen before; `None` where
+    /// there is none.
+    fn over_known_link(&self, path: &Path) -> Result<Option<OwnedFd>> {
+        let Some((dir, link, rest)) = self.known_link(path)? else { return Ok(None) };
+        let base = base_for(&dir, &link.target);
+        if link.passes_whatever_it_leads_to() {
+            return self.open_dir(base, &link.target.join(rest)).map(Some);
+        }
+        let found = self.open_dir(base, &link.target)?;
+        let uid = rustix::fs::fstat(&found).map_err(|errno| self.fail(errno))?.st_uid;
+        self.check_owners(&link.name, &link, Some(uid))?;
+        if rest.as_os_str().is_empty() {
+            return Ok(Some(found));
+        }
+        self.open_dir(found.as_fd(), rest).map(Some)
+    }
+
+    /// Opens what lies behind a link that was seen before; `None` where there is none, where whose
+    /// the target is counts, and where more links follow.
+    fn behind_known_link(
+        &self,
+        path: &Path,
+        flags: OFlags,
+        op: &'static str,
+    ) -> Result<Option<OwnedFd>> {
+        let Some((dir, link, rest)) = self.known_link(path)? else { return Ok(None) };
+        if rest.as_os_str().is_empty() || !link.passes_whatever_it_leads_to() {
+            return Ok(None);
+        }
+        let (base, behind) = (base_for(&dir, &link.target), link.target.join(rest));
+        let flags = flags | OFlags::CLOEXEC;
+        match retry_on_intr(|| rustix::fs::openat2(base, &behind, flags, Mode::empty(), NO_LINKS)) {
+            Ok(fd) => Ok(Some(fd)),
+            Err(Errno::LOOP | Errno::NOSYS | Errno::XDEV | Errno::AGAIN) => Ok(None),
+            Err(errno) => Err(HostError::io(op, self.asked, errno)),
+        }
+    }
+
+    /// The link on the way of a path that was one before: the directory that holds it, the link as
+    /// it is now, and the rest of the path.
+    fn known_link<'p>(&self, path: &'p Path) -> Result<Option<(OwnedFd, Link, &'p Path)>> {
+        let Some((at, rest)) = known_links::find(path) else { return Ok(None) };
+        let (Some(parent), Some(name)) = (at.parent(), at.file_name()) else { return Ok(None) };
+        let opened =
+            retry_on_intr(|| rustix::fs::openat2(CWD, parent, DIR, Mode::empty(), NO_LINKS));
+        let found = match &opened {
+            Ok(dir) => self.read_link(dir, name)?,
+            Err(_) => None,
+        };
+        let (Ok(dir), Some(link)) = (opened, found) else {
+            // Something else is there now: as if it were seen for the first time.
+            known_links::forget(&at);
+            return Ok(None);
+        };
+        Ok(Some((dir, link, rest)))
+    }
+
+    /// The directory of a name, and whether the name is a link to it.
+    fn enter(&self, here: OwnedFd, name: &OsStr) -> Result<(OwnedFd, bool)> {
         match retry_on_intr(|| {
             rustix::fs::openat(&here, name, DIR | OFlags::NOFOLLOW, Mode::empty())
         }) {
-            Ok(fd) => return Ok(fd),
+            Ok(fd) => return Ok((fd, false)),
             Err(Errno::LOOP | Errno::NOTDIR) => {}
             Err(errno) => return Err(self.fail(errno)),
         }
@@ -220,7 +322,7 @@ impl Walk<'_> {
         let found = self.open_dir(base_for(&here, &link.target), &link.target)?;
         let uid = rustix::fs::fstat(&found).map_err(|errno| self.fail(errno))?.st_uid;
         self.check_owners(name, &link, Some(uid))?;
-        Ok(found)
+        Ok((found, true))
     }
 
     /// A link that may be followed if its owners pass; `None` if the name is no link.
@@ -248,6 +350,7 @@ impl Walk<'_> {
         let target =
             rustix::fs::readlinkat(&fd, "", Vec::new()).map_err(|errno| self.fail(errno))?;
         Ok(Some(Link {
+            name: name.to_owned(),
             target: PathBuf::from(OsStr::from_bytes(target.as_bytes())),
             owner: link.st_uid,
             holder: (self.intent == Intent::Change).then_some(around.st_uid),
@@ -256,8 +359,7 @@ impl Walk<'_> {
 
     /// Refuses a link that somebody could have put there who does not own its target.
     fn check_owners(&self, name: &OsStr, link: &Link, target: Option<u32>) -> Result<()> {
-        let me = rustix::process::geteuid().as_raw();
-        let passes = |user: u32| user == 0 || user == me || target == Some(user);
+        let passes = |user: u32| passes(user, target);
         let (user, what) = if !passes(link.owner) {
             (link.owner, "the link")
         } else if let Some(holder) = link.holder.filter(|holder| !passes(*holder)) {
@@ -281,6 +383,11 @@ impl Walk<'_> {
             reason: reason.into(),
         }
     }
+}
+
+/// Whether a link of this user may be followed to what that user has.
+fn passes(user: u32, target: Option<u32>) -> bool {
+    user == 0 || user == rustix::process::geteuid().as_raw() || target == Some(user)
 }
 
 fn base_for<'a>(dir: &'a OwnedFd, target: &Path) -> BorrowedFd<'a> {
