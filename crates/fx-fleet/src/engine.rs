@@ -219,6 +219,10 @@ pub(crate) trait Engine: Send + Sync {
     /// Carries out a transaction, durably, before it returns.
     fn write(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()>;
     fn dialect(&self) -> Dialect;
+    /// Whether a reader is free, and what it reads is on this machine.
+    fn reads_at_once(&self) -> bool {
+        false
+    }
     /// Reads one state.
     fn read(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()>;
 }

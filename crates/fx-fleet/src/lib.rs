@@ -25,6 +25,7 @@ pub use certificates::{Added, AuthorityRecord, Issued, ListRecord, RequestRecord
 pub use documents::{Documents, Stopped};
 pub use engine::{Error, Result};
 pub use nodes::{CatalogRecord, EdgeRecord, FactsRecord, ResourceRecord};
+pub use postgres::Security;
 pub use query::{
     Column, Counted, Counting, Entity, Field, Filter, Function, Op, Order, Page, Query, QueryError,
     Source, Summary, Unanswered,
@@ -56,13 +57,23 @@ impl Fleet {
     /// Opens the store in a PostgreSQL database: `postgresql://user@host/name`, or
     /// `postgresql:///name?host=/run/postgresql` for a socket.
     pub fn postgres(url: &str) -> Result<Fleet> {
-        let fleet = Fleet(Arc::new(postgres::Postgres::open(url)?));
+        Fleet::postgres_over(url, &Security::None)
+    }
+
+    /// The same over connections that are secured.
+    pub fn postgres_over(url: &str, security: &Security) -> Result<Fleet> {
+        let fleet = Fleet(Arc::new(postgres::Postgres::open(url, security)?));
         fleet.migrate()?;
         Ok(fleet)
     }
 
     fn dialect(&self) -> engine::Dialect {
         self.0.dialect()
+    }
+
+    /// Whether a document can be read without waiting for another machine or another reader.
+    pub fn reads_at_once(&self) -> bool {
+        self.0.reads_at_once()
     }
 
     fn migrate(&self) -> Result<()> {

@@ -1,14 +1,18 @@
 //! PostgreSQL as the engine: some connections, transactions that are as if one came after the
 //! other, and are done again where another server's came first.
 
-use std::sync::{Mutex, PoisonError};
+mod tls;
+
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
 
+use ::postgres::config::{Host, SslMode};
 use ::postgres::error::SqlState;
 use ::postgres::types::private::BytesMut;
 use ::postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use ::postgres::{Client, Config, IsolationLevel, NoTls, Transaction};
+use rustls::ClientConfig;
 
 use crate::engine::{Cell, Dialect, Engine, Error, Result, Row, Sql};
 
@@ -17,8 +21,20 @@ const KEPT: usize = 8;
 /// A transaction that others get in the way of so often is given up.
 const ATTEMPTS: u32 = 12;
 
+/// Whether connections to a database are secured. Those by a socket never are.
+#[derive(Clone, Debug, Default)]
+pub enum Security {
+    #[default]
+    None,
+    /// Where the database offers it.
+    Preferred(Arc<ClientConfig>),
+    /// A database that does not offer it is not spoken to.
+    Required(Arc<ClientConfig>),
+}
+
 pub(crate) struct Postgres {
     config: Config,
+    tls: Option<tls::Rustls>,
     free: Mutex<Vec<Client>>,
 }
 
@@ -27,6 +43,8 @@ fn wrong(error: ::postgres::Error) -> Error {
     let mut text = error.to_string();
     if let Some(cause) = error.as_db_error() {
         text = format!("{text}: {}", cause.message());
+    } else if let Some(cause) = std::error::Error::source(&error) {
+        text = format!("{text}: {cause}");
     }
     match error.code() {
         Some(code) if *code == SqlState::UNIQUE_VIOLATION => Error::Taken(text),
@@ -41,17 +59,30 @@ fn wrong(error: ::postgres::Error) -> Error {
 }
 
 impl Postgres {
-    pub(crate) fn open(url: &str) -> Result<Postgres> {
+    pub(crate) fn open(url: &str, security: &Security) -> Result<Postgres> {
         let mut config: Config = url.parse().map_err(wrong)?;
         config.connect_timeout(Duration::from_secs(10)).application_name("fixpoint");
-        let store = Postgres { config, free: Mutex::default() };
+        let is_socket = |host: &Host| matches!(host, Host::Unix(_));
+        let (mode, tls) = match security {
+            _ if config.get_hosts().iter().all(is_socket) => (SslMode::Disable, None),
+            Security::None => (SslMode::Disable, None),
+            Security::Preferred(tls) => (SslMode::Prefer, Some(tls)),
+            Security::Required(tls) => (SslMode::Require, Some(tls)),
+        };
+        config.ssl_mode(mode);
+        let tls = tls.map(|config| tls::Rustls(Arc::clone(config)));
+        let store = Postgres { config, tls, free: Mutex::default() };
         let client = store.connect()?;
         store.give_back(client);
         Ok(store)
     }
 
     fn connect(&self) -> Result<Client> {
-        let mut client = self.config.connect(NoTls).map_err(wrong)?;
+        let client = match &self.tls {
+            Some(tls) => self.config.connect(tls.clone()),
+            None => self.config.connect(NoTls),
+        };
+        let mut client = client.map_err(wrong)?;
         // A commit is on disk before it is reported, whatever the database's own default is.
         client.batch_execute("SET synchronous_commit = on").map_err(wrong)?;
         Ok(client)

@@ -85,6 +85,10 @@ impl Engine for Sqlite {
         Dialect::Sqlite
     }
 
+    fn reads_at_once(&self) -> bool {
+        self.readers.iter().any(|reader| reader.try_lock().is_ok())
+    }
+
     fn read(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()> {
         let free = self.readers.iter().find_map(|reader| reader.try_lock().ok());
         let mut db = free.unwrap_or_else(|| locked(&self.readers[0]));

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 #![allow(clippy::disallowed_methods, reason = "starts the database")]
 #![allow(clippy::print_stderr, reason = "says what was left out")]
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,6 +15,8 @@ pub(crate) struct Cluster {
     dir: tempfile::TempDir,
     server: Child,
     databases: AtomicU64,
+    /// Files beside the data.
+    more: Option<tempfile::TempDir>,
 }
 
 static SHARED: Mutex<Weak<Cluster>> = Mutex::new(Weak::new());
@@ -28,9 +31,42 @@ pub(crate) fn cluster() -> Option<Arc<Cluster>> {
         eprintln!("SKIPPED: PostgreSQL is not installed; nothing was tested over it");
         return None;
     };
-    let started = Arc::new(start(&programs));
+    let started = Arc::new(start(&programs, &[]));
     *shared = Arc::downgrade(&started);
     Some(started)
+}
+
+/// A cluster of its own on a port of this machine; with a certificate and its key it takes secured
+/// connections alone there.
+pub(crate) fn on_port(identity: Option<(&Path, &Path)>) -> Option<(Cluster, u16)> {
+    let programs = programs()?;
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = free.local_addr().unwrap().port();
+    drop(free);
+    let mut more = vec![format!("port={port}"), "listen_addresses=127.0.0.1".to_owned()];
+    let own = tempfile::tempdir().unwrap();
+    if let Some((certificate, key)) = identity {
+        more.push("ssl=on".to_owned());
+        for (name, setting, path) in
+            [("cert", "ssl_cert_file", certificate), ("key", "ssl_key_file", key)]
+        {
+            let copy = own.path().join(name);
+            std::fs::copy(path, &copy).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            std::fs::set_permissions(&copy, mode).unwrap();
+            more.push(format!("{setting}={}", copy.display()));
+        }
+        let hba = own.path().join("hba");
+        std::fs::write(&hba, "local all all trust\nhostssl all all 127.0.0.1/32 trust\n").unwrap();
+        more.push(format!("hba_file={}", hba.display()));
+    }
+    if is_root() {
+        let to = Command::new("chown").args(["-R", "postgres"]).arg(own.path()).status();
+        assert!(to.unwrap().success());
+    }
+    let mut cluster = start(&programs, &more);
+    cluster.more = Some(own);
+    Some((cluster, port))
 }
 
 fn programs() -> Option<PathBuf> {
@@ -61,7 +97,7 @@ fn command(program: &Path) -> Command {
     command
 }
 
-fn start(programs: &Path) -> Cluster {
+fn start(programs: &Path, more: &[String]) -> Cluster {
     let dir = tempfile::tempdir().unwrap();
     if is_root() {
         let to = Command::new("chown").arg("postgres").arg(dir.path()).status();
@@ -79,12 +115,15 @@ fn start(programs: &Path) -> Cluster {
         .arg(&data)
         .args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=200", "-k"])
         .arg(dir.path())
+        .args(more.iter().flat_map(|setting| ["-c", setting.as_str()]))
         .stderr(log)
         .spawn()
         .unwrap();
-    let cluster = Cluster { dir, server, databases: AtomicU64::new(0) };
+    let cluster = Cluster { dir, server, databases: AtomicU64::new(0), more: None };
     let begun = std::time::Instant::now();
-    while fx_fleet::Fleet::postgres(&cluster.url("postgres")).is_err() {
+    let port = more.iter().find_map(|setting| setting.strip_prefix("port="));
+    let url = cluster.url("postgres") + &port.map_or(String::new(), |at| format!("&port={at}"));
+    while fx_fleet::Fleet::postgres(&url).is_err() {
         assert!(begun.elapsed().as_secs() < 120, "PostgreSQL does not start");
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
