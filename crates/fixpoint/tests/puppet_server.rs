@@ -36,6 +36,63 @@ fn catalog(site: &Site, port: u16, facts: &Value) -> (u16, Value) {
 }
 
 #[test]
+fn the_catalog_of_an_agent_is_that_of_compile() {
+    let site = Site::new();
+    let environment = "code/environments/production";
+    site.put(
+        &format!("{MODULE}/manifests/init.pp"),
+        "class m(String $word, Sensitive $secret = Sensitive('s3cret')) {\n  m::one { ['a', 'b']: word => $word }\n  Notify['first'] -> M::One <| |>\n  file { '/srv/x': content => $secret, mode => '0600', tag => 'own' }\n  notify { 'later': message => Deferred('sprintf', ['%s', $word]) }\n}\n",
+    );
+    site.put(
+        &format!("{MODULE}/manifests/one.pp"),
+        "define m::one(String $word) {\n  file { \"/srv/${title}\": content => epp('m/one.epp', { word => $word }), notify => Notify[\"after ${title}\"] }\n  notify { \"after ${title}\": }\n}\n",
+    );
+    site.put(
+        &format!("{MODULE}/templates/one.epp"),
+        "<%- |$word| -%>\n<%= $word %> <%= $facts['os']['family'] %>\n",
+    );
+    site.put(
+        &format!("{environment}/hiera.yaml"),
+        "version: 5\nhierarchy:\n  - name: all\n    path: common.yaml\n",
+    );
+    site.put(&format!("{environment}/data/common.yaml"), "m::word: \"of %{facts.os.family}\"\n");
+    site.manifest("notify { 'first': }\ninclude m\nif $facts['breaks'] { fail('on purpose') }\n");
+    let server = site.serve(&["--set=autosign=true", "--set=storeconfigs=false"]);
+    // For its certificate only: what it is about is not of this machine.
+    site.agent(server.port, &["-t", "--noop"]);
+    for breaks in [false, true] {
+        let facts = json!({"os": {"family": "Debian"}, "breaks": breaks});
+        site.put("facts.json", &facts.to_string());
+        let (status, mut served) = catalog(&site, server.port, &facts);
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_fixpoint"))
+            .args(["compile", "--node=n1", "--facts"])
+            .arg(site.path("facts.json"))
+            .arg("--environment-dir")
+            .arg(site.path(environment))
+            .arg(site.path(&format!("{environment}/manifests")))
+            .output()
+            .unwrap();
+        if breaks {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let said = said.lines().find_map(|line| line.strip_prefix("Error: ")).unwrap();
+            let message = served["message"].as_str().unwrap();
+            assert_eq!((status, message.strip_prefix("Server Error: ")), (500, Some(said)));
+            continue;
+        }
+        let mut compiled: Value = serde_json::from_slice(&output.stdout).unwrap();
+        for catalog in [&mut served, &mut compiled] {
+            // These name one compilation.
+            let members = catalog.as_object_mut().unwrap();
+            members.remove("version");
+            members.remove("catalog_uuid");
+        }
+        assert_eq!(status, 200);
+        assert!(served["resources"].as_array().unwrap().len() > 8);
+        assert_eq!(served, compiled);
+    }
+}
+
+#[test]
 fn a_function_without_end_is_an_error_and_the_others_are_served() {
     let site = Site::new();
     site.put(

@@ -2,11 +2,10 @@
 //!
 //! What an answer means for a run is the caller's affair; so are time, random bytes and waiting.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::time::Duration;
 
-use fx_crypto::Random;
-use fx_wire::chef::{Protocol, Signable, sign};
+use fx_wire::chef::{Protocol, Signable, SigningKey, sign};
 use fx_wire::x509::Key;
 
 use crate::http::{Answer, Client, Content, NetError};
@@ -29,6 +28,7 @@ impl std::fmt::Debug for Signer {
 impl Signer {
     fn headers(
         &self,
+        key: &SigningKey,
         ask: &Ask<'_>,
         url: &str,
         version: &str,
@@ -45,8 +45,7 @@ impl Signer {
             name: &self.name,
             api_version: version,
         };
-        let mut random = |buffer: &mut [u8]| world.random(buffer);
-        sign(&signable, self.protocol, &self.key, Random(&mut random)).ok_or(AskError::Key)
+        sign(&signable, self.protocol, key).ok_or(AskError::Key)
     }
 }
 
@@ -128,14 +127,21 @@ enum Versions {
 }
 
 /// A Chef server and who speaks to it.
-#[derive(Debug)]
 pub struct Server {
     client: Client,
     /// `https://chef/organizations/acme`
     base: String,
     signer: Option<Signer>,
+    /// The signer's, read when the first request is signed; `None` where it cannot sign.
+    key: OnceCell<Option<SigningKey>>,
     patience: Patience,
     versions: Cell<Versions>,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Server").field("base", &self.base).finish_non_exhaustive()
+    }
 }
 
 const MOST_REDIRECTS: u32 = 10;
@@ -150,7 +156,8 @@ impl Server {
     ) -> Result<Server, AskError> {
         let base = base.trim_end_matches('/').to_owned();
         origin(&base).ok_or_else(|| AskError::Address(base.clone()))?;
-        Ok(Server { client, base, signer, patience, versions: Cell::new(Versions::Unknown) })
+        let versions = Cell::new(Versions::Unknown);
+        Ok(Server { client, base, signer, key: OnceCell::new(), patience, versions })
     }
 
     /// The whole address of a path.
@@ -267,7 +274,9 @@ impl Server {
         // A signature is good for a quarter of an hour wherever it is shown, so only the server
         // itself gets one.
         if let Some(signer) = self.signer.as_ref().filter(|_| origin(url) == origin(&self.base)) {
-            headers = signer.headers(ask, url, &version, world)?;
+            let key = self.key.get_or_init(|| SigningKey::new(&signer.key));
+            let key = key.as_ref().ok_or(AskError::Key)?;
+            headers = signer.headers(key, ask, url, &version, world)?;
         }
         let mut all: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

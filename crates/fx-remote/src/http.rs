@@ -4,10 +4,12 @@ use std::io::Read;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use fx_formats::base64;
 use rustls::CertificateError;
 use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 
+use crate::proxy::{Toward, Whole};
 use crate::tls::{Identity, Secured, Trust, config};
 
 /// A body that is larger than this is refused: it is held in memory.
@@ -150,7 +152,35 @@ impl Opened {
 #[derive(Clone, Debug)]
 pub struct Client {
     agent: ureq::Agent,
+    forward: Option<Forward>,
     headers: Vec<(String, String)>,
+}
+
+/// The way by a proxy for requests without TLS.
+#[derive(Clone)]
+struct Forward {
+    agent: ureq::Agent,
+    /// The value of the header that says who asks the proxy.
+    credentials: Option<String>,
+}
+
+impl std::fmt::Debug for Forward {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Forward").finish_non_exhaustive()
+    }
+}
+
+impl Forward {
+    fn new(proxy: &ureq::Proxy, settings: ureq::config::Config) -> Forward {
+        let connector = ().chain(TcpConnector::default()).chain(Whole);
+        let credentials = (proxy.username().is_some() || proxy.password().is_some()).then(|| {
+            let (user, word) = (proxy.username(), proxy.password());
+            let both = format!("{}:{}", user.unwrap_or_default(), word.unwrap_or_default());
+            format!("Basic {}", base64::encode(both.as_bytes()))
+        });
+        let toward = Toward(proxy.uri().clone());
+        Forward { agent: ureq::Agent::with_parts(settings, connector, toward), credentials }
+    }
 }
 
 impl Client {
@@ -180,28 +210,16 @@ impl Client {
             ),
             None => None,
         };
-        let mut settings = ureq::config::Config::builder();
-        if reach.plain {
-            settings = settings.max_redirects(0).max_redirects_will_error(false);
-        } else {
-            // No redirect leads out of TLS.
-            settings = settings.https_only(true);
-        }
-        let settings = settings
-            .http_status_as_error(false)
-            .timeout_connect(Some(timeouts.connect))
-            .timeout_recv_response(Some(timeouts.read))
-            .timeout_per_read(Some(timeouts.read))
-            // A server may close a connection that is idle longer.
-            .max_idle_age(Duration::from_secs(4))
-            .proxy(proxy)
-            .build();
+        let plain = reach.plain;
+        let forward = proxy.as_ref().filter(|_| plain);
+        let forward = forward.map(|to| Forward::new(to, settings(plain, timeouts, None)));
         let connector =
             ().chain(ConnectProxyConnector::default())
                 .chain(TcpConnector::default())
                 .chain(Secured(Arc::new(tls)));
+        let settings = settings(plain, timeouts, proxy);
         let agent = ureq::Agent::with_parts(settings, connector, DefaultResolver::default());
-        Ok(Client { agent, headers })
+        Ok(Client { agent, forward, headers })
     }
 
     /// Sends a request; how long it took until it failed otherwise.
@@ -242,12 +260,19 @@ impl Client {
         for (name, value) in more {
             request = request.header(*name, *value);
         }
+        let mut agent = &self.agent;
+        if let Some(forward) = self.forward.as_ref().filter(|_| url.starts_with("http://")) {
+            agent = &forward.agent;
+            if let Some(credentials) = &forward.credentials {
+                request = request.header("Proxy-Authorization", credentials);
+            }
+        }
         let answer = match content {
             Some(Content { kind, bytes }) => {
                 let request = request.header("Content-Type", kind).body(bytes)?;
-                self.agent.run(request)?
+                agent.run(request)?
             }
-            None => self.agent.run(request.body(())?)?,
+            None => agent.run(request.body(())?)?,
         };
         let (head, body) = answer.into_parts();
         let headers = head.headers.iter().map(|(name, value)| {
@@ -256,6 +281,25 @@ impl Client {
         let headers = headers.collect();
         Ok(Opened { status: head.status.as_u16(), headers, body: Box::new(body.into_reader()) })
     }
+}
+
+fn settings(plain: bool, timeouts: Timeouts, proxy: Option<ureq::Proxy>) -> ureq::config::Config {
+    let mut settings = ureq::config::Config::builder();
+    if plain {
+        settings = settings.max_redirects(0).max_redirects_will_error(false);
+    } else {
+        // No redirect leads out of TLS.
+        settings = settings.https_only(true);
+    }
+    settings
+        .http_status_as_error(false)
+        .timeout_connect(Some(timeouts.connect))
+        .timeout_recv_response(Some(timeouts.read))
+        .timeout_per_read(Some(timeouts.read))
+        // A server may close a connection that is idle longer.
+        .max_idle_age(Duration::from_secs(4))
+        .proxy(proxy)
+        .build()
 }
 
 /// The kind of failure behind an error of the HTTP client.

@@ -6,8 +6,9 @@
 pub mod cfengine;
 pub mod chef;
 mod http;
+mod proxy;
 pub mod puppet;
 mod tls;
 
 pub use http::{Answer, CertificateProblem, Client, Content, NetError, Opened, Reach, Timeouts};
-pub use tls::{Identity, Trust};
+pub use tls::{Identity, Trust, config as tls_config};

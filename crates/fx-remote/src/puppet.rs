@@ -178,6 +178,13 @@ impl Server {
         self.send("POST", &path, RICH, &[], Some(content))
     }
 
+    /// The catalog of a node with the facts that the server has of it.
+    pub fn catalog_with_known_facts(&self, name: &str, environment: &str) -> Sent {
+        let path =
+            format!("/puppet/v3/catalog/{}?environment={environment}", percent_encoded(name));
+        self.get(&path, RICH)
+    }
+
     pub fn report(&self, name: &str, report: &Value, environment: &str) -> Sent {
         let path = format!("/puppet/v3/report/{}?environment={environment}", percent_encoded(name));
         let text = report.to_string();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use fx_fleet::Fleet;
 use serde_json::{Map, Value};
 
+use crate::backend::PuppetDb;
 use crate::ca::Signing;
 use crate::caller::Caller;
 use crate::code::{Code, Refusal};
@@ -17,6 +18,8 @@ use crate::rules::Rules;
 /// What a server is made of.
 pub struct Parts {
     pub fleet: Fleet,
+    /// Where what nodes leave goes besides, at sites that have one.
+    pub puppetdb: Option<Arc<dyn PuppetDb>>,
     pub code: Arc<dyn Code>,
     /// The authority; nothing where another server has it.
     pub signing: Option<Signing>,

@@ -1,6 +1,7 @@
 //! Chef's clients: connections, with or without TLS, in front of [`fx_chef_server::Server`].
 
 use std::net::TcpListener;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -97,10 +98,10 @@ async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Inco
         fields: fields.collect(),
         body: Vec::new(),
     };
-    let most = Server::body_limit(&request);
+    let most = face.server.body_limit(&request);
     let declared = body.size_hint().upper();
     if declared.is_some_and(|size| size > most as u64) {
-        return Server::refuse_body(&request);
+        return face.server.refuse_body(&request);
     }
     let patience = face.limits.body_patience;
     let _turn = if declared.is_none_or(|size| size > ORDINARY_BODY) {
@@ -113,14 +114,19 @@ async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Inco
     };
     request.body = match timeout(patience, read_body(body, most)).await {
         Ok(Ok(body)) => body,
-        Ok(Err(wrong)) if wrong.status == 413 => return Server::refuse_body(&request),
+        Ok(Err(wrong)) if wrong.status == 413 => return face.server.refuse_body(&request),
         Ok(Err(wrong)) => return refused(wrong.status, "the body cannot be read"),
         Err(_) => return refused(408, "the body took too long"),
     };
     let server = Arc::clone(&face.server);
-    let made = tokio::task::spawn_blocking(move || server.answer(&request)).await;
     // A defect of ours ends this answer and nothing else.
-    made.unwrap_or_else(|_| refused(500, "internal service error"))
+    let defect = || refused(500, "internal service error");
+    if server.answers_at_once(&request) {
+        let made = std::panic::catch_unwind(AssertUnwindSafe(|| server.answer(&request)));
+        return made.unwrap_or_else(|_| defect());
+    }
+    let made = tokio::task::spawn_blocking(move || server.answer(&request)).await;
+    made.unwrap_or_else(|_| defect())
 }
 
 fn response(reply: Reply, is_head: bool) -> Response<Full<Bytes>> {

@@ -4,11 +4,13 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::Response;
 use hyper::body::{Body, Incoming};
+use hyper::header::CONNECTION;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -18,6 +20,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::connections::Connections;
+use crate::linger::Lingering;
 use crate::serve::{Limits, ServeError};
 
 /// Becomes true when the server ends.
@@ -88,9 +91,16 @@ pub(crate) async fn speak<F, B>(
     B: Body + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    let refused = Arc::new(AtomicBool::new(false));
+    let stream = Lingering::new(stream, Arc::clone(&refused));
     let service = service_fn(move |request| {
-        let answered = answer(request);
-        async move { Ok::<_, Infallible>(answered.await) }
+        let (answered, refused) = (answer(request), Arc::clone(&refused));
+        async move {
+            let response = answered.await;
+            let closes = response.headers().get(CONNECTION).is_some_and(|how| how == "close");
+            refused.store(closes, Ordering::Relaxed);
+            Ok::<_, Infallible>(response)
+        }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod app;
+mod backend;
 mod body;
 mod ca;
 mod caller;
@@ -16,6 +17,7 @@ mod code;
 mod connections;
 mod dates;
 mod http;
+mod linger;
 mod listing;
 mod message;
 mod metrics;
@@ -30,6 +32,7 @@ mod status;
 mod tls;
 
 pub use app::{App, Parts};
+pub use backend::PuppetDb;
 pub use body::Content;
 pub use ca::{Autosign, Signing, SigningOptions, issued};
 pub use caller::{Caller, Identity, serial_text};
@@ -39,6 +42,7 @@ pub use code::{
 };
 pub use listing::Listing;
 pub use message::{Head, Reply, Request};
+pub use puppetdb::kept_resources;
 pub use revoked::RevokedSerials;
 pub use routes::endpoints;
 pub use rules::{Access, Pattern, Rule, Rules, Who};

@@ -9,6 +9,7 @@ mod records;
 mod report;
 mod same_catalogs;
 
+pub use catalog::kept_resources;
 pub(crate) use catalog::{Circumstances, catalog_payload};
 pub(crate) use queries::puppetdb_version;
 pub(crate) use records::{catalog_record, facts_payload, facts_record, report_record};

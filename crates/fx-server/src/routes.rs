@@ -46,6 +46,13 @@ pub(crate) enum Route {
     PuppetdbTime,
 }
 
+impl Route {
+    /// Whether the answer is made by a compiler.
+    pub(crate) fn compiles(self) -> bool {
+        matches!(self, Route::Catalog | Route::CatalogV4 | Route::Node)
+    }
+}
+
 /// Method, path, endpoint, and the most bytes of a body. `:` is one segment that is not empty,
 /// `*` is all that follow, if any.
 #[rustfmt::skip]

@@ -32,8 +32,12 @@ pub struct Limits {
     pub patience: Duration,
     /// For the body of a request.
     pub body_patience: Duration,
-    /// Threads that answer.
+    /// Threads that answer. Each holds on to memory of its own.
     pub answering: usize,
+    /// Catalogs that are made at the same time. The others wait, and hold no thread meanwhile.
+    pub catalogs: usize,
+    /// Catalogs that wait beyond this are refused: agents come again.
+    pub waiting: usize,
     /// Large bodies that are held in memory at the same time.
     pub large_bodies: usize,
     /// How often the store is queried for revocations of other servers.
@@ -47,7 +51,9 @@ impl Default for Limits {
             connections_of_peer: 1024,
             patience: Duration::from_secs(30),
             body_patience: Duration::from_mins(2),
-            answering: 64,
+            answering: 16,
+            catalogs: 4,
+            waiting: 256,
             large_bodies: 4,
             refresh: Duration::from_secs(2),
         }
@@ -70,6 +76,8 @@ struct Server {
     app: Arc<App>,
     limits: Limits,
     large: Semaphore,
+    catalogs: Semaphore,
+    waiting: Semaphore,
 }
 
 /// Serves until the flag is set, and then until the requests under way are answered.
@@ -83,7 +91,9 @@ pub fn serve(
     let acceptor = TlsAcceptor::from(Arc::new(tls.config()?));
     let runtime = http::runtime(&limits)?;
     let large = Semaphore::new(limits.large_bodies);
-    let server = Arc::new(Server { app, limits, large });
+    let catalogs = Semaphore::new(limits.catalogs.max(1));
+    let waiting = Semaphore::new(limits.waiting.max(1));
+    let server = Arc::new(Server { app, limits, large, catalogs, waiting });
     let ended = runtime.block_on(async {
         tokio::spawn(refresh(Arc::clone(&server)));
         http::accept(listener, &server.limits, &stop, |stream, peer, ending| {
@@ -177,6 +187,15 @@ async fn after_head(server: &Arc<Server>, head: Head, body: Incoming) -> Reply {
         Ok(Ok(body)) => body,
         Ok(Err(reply)) => return reply,
         Err(_) => return Reply::text(408, "the body took too long").with("connection", "close"),
+    };
+    // Compilers are fewer than agents: who waits for one must not keep files from others.
+    let _compiling = if found.route.compiles() {
+        let Ok(waits) = server.waiting.try_acquire() else { return crate::app::busy() };
+        let turn = server.catalogs.acquire().await;
+        drop(waits);
+        Some(turn)
+    } else {
+        None
     };
     let request = Request { head, body };
     let made = tokio::task::spawn_blocking(move || {

@@ -17,7 +17,7 @@ use client::Client;
 use fx_fleet::Fleet;
 use fx_server::{App, Limits, Tls, serve};
 use fx_wire::x509::{Authority, Certificate, Key, RequestOptions, Wanted};
-use support::{bench_at, csr, key};
+use support::{bench_at, csr, key, open_gate};
 
 struct Running {
     address: SocketAddr,
@@ -247,4 +247,36 @@ fn one_peer_has_a_limit_and_idle_connections_end() {
         assert!(begun.elapsed() < Duration::from_secs(20));
     }
     drop(idle);
+}
+
+#[test]
+fn catalogs_that_wait_for_a_compiler_keep_nobody_else_waiting() {
+    let limits = Limits { answering: 2, catalogs: 1, waiting: 2, ..Limits::default() };
+    let server = start(limits);
+    let nodes = ["waits1", "waits2", "waits3", "waits4"];
+    let nodes = nodes.iter().zip(40..).map(|(name, seed)| (*name, server.node(name, seed)));
+    let nodes: Vec<_> = nodes.collect();
+    let simple = |server: &Running| {
+        server.connect(None).send("GET", "/status/v1/simple", &[], b"").unwrap().status
+    };
+    let ask = |(name, own): &(&str, (Certificate, Key))| {
+        let target = format!("/puppet/v3/catalog/{name}?environment=production");
+        server.connect(Some(own)).send("GET", &target, JSON, b"").unwrap().status
+    };
+    let ask = &ask;
+    let (sender, ended) = std::sync::mpsc::channel();
+    std::thread::scope(|scope| {
+        for node in &nodes {
+            let sender = sender.clone();
+            scope.spawn(move || sender.send(ask(node)).unwrap());
+        }
+        // One is made, two wait, and one has no room to wait.
+        assert_eq!(ended.recv().unwrap(), 503);
+        for _ in 0..5 {
+            assert_eq!(simple(&server), 200);
+        }
+        open_gate();
+        let others: Vec<u16> = ended.iter().take(3).collect();
+        assert_eq!(others, [200, 200, 200]);
+    });
 }

@@ -9,6 +9,7 @@ mod facts;
 mod generate;
 mod history;
 mod link;
+mod nodes;
 mod run;
 mod saved;
 mod serve;
@@ -53,6 +54,9 @@ enum Verb {
     ServeCompiler {
         /// Seconds that a catalog may take
         limit: u64,
+        /// Code may look at the machine, and not act on it
+        #[arg(long)]
+        looking: bool,
     },
     /// Show what the machine is
     Facts(facts::Args),
@@ -87,7 +91,7 @@ pub(crate) fn main(invocation: &Invocation) -> u8 {
         Verb::Compile(args) => compile::run(&args),
         Verb::Serve(args) => serve::run(&args),
         Verb::Deploy(args) => deploy::run(&args),
-        Verb::ServeCompiler { limit } => crate::serve::compile_for_server(limit),
+        Verb::ServeCompiler { limit, looking } => crate::serve::compile_for_server(limit, looking),
         Verb::Facts(args) => facts::run(&args),
         Verb::History(args) => history::run(&args),
         Verb::Link(args) => link::run(&args),
@@ -106,7 +110,11 @@ fn deep(work: impl FnOnce() -> u8 + Send + 'static) -> u8 {
 
 /// The whole command line, for parsing and for everything generated from it.
 fn command() -> clap::Command {
-    Cli::command()
+    // Nodes of a server have their code there.
+    let may_be_left_out = |targets: clap::Arg| {
+        targets.required(false).required_unless_present_any(["node", "all_nodes"])
+    };
+    Cli::command().mut_subcommand("plan", |plan| plan.mut_arg("targets", may_be_left_out))
 }
 
 /// Says what went wrong and gives the code for it.

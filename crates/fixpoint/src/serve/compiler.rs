@@ -12,7 +12,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 use fx_engine::{Cancel, Event, Level, Sink};
-use fx_host::OsHost;
+use fx_host::{LookingHost, OsHost};
 use fx_puppet::{Compilation, ExportFilter, ExportedResource, Exports, Machine};
 use serde_json::{Map, Value, json};
 
@@ -20,8 +20,9 @@ use super::frames::{self, Kind};
 use super::job::Job;
 use crate::exit;
 
-/// Serves the process at the other end of standard input, which is a socket; the exit code.
-pub(crate) fn run(limit: u64) -> u8 {
+/// Serves the process at the other end of standard input, which is a socket; the exit code. Code
+/// that only looks cannot change the machine.
+pub(crate) fn run(limit: u64, only_looks: bool) -> u8 {
     let Ok(server) = std::io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from) else {
         return exit::ERROR;
     };
@@ -29,7 +30,8 @@ pub(crate) fn run(limit: u64) -> u8 {
     let (sender, frames) = channel();
     // A compiler whose server has gone ends at once, whatever it is at.
     std::thread::spawn(move || read(reading, &sender));
-    let served = crate::deep::spawn(move || serve(server, frames, Duration::from_secs(limit)));
+    let limit = Duration::from_secs(limit);
+    let served = crate::deep::spawn(move || serve(server, frames, limit, only_looks));
     match served.map(std::thread::JoinHandle::join) {
         Ok(Ok(())) => exit::OK,
         _ => exit::ERROR,
@@ -61,11 +63,17 @@ impl Line {
     }
 }
 
-fn serve(server: UnixStream, frames: Frames, limit: Duration) {
+fn serve(server: UnixStream, frames: Frames, limit: Duration, only_looks: bool) {
     let stop = Arc::new(AtomicBool::new(false));
     let line = Rc::new(Line { server: RefCell::new(server), frames });
     let host = Rc::new(OsHost::cancelled_by(Arc::clone(&stop)));
-    let machine = Machine::new(host, Cancel::from_flag(Arc::clone(&stop)));
+    let cancel = Cancel::from_flag(Arc::clone(&stop));
+    let looking = only_looks.then(|| Rc::new(LookingHost::new(Rc::<OsHost>::clone(&host))));
+    let machine = match &looking {
+        Some(looking) => Machine::new(Rc::clone(looking), cancel),
+        None => Machine::new(host, cancel),
+    };
+    machine.stays();
     machine.run().ledger.watch(Rc::new(Messages(Rc::clone(&line))));
     while let Ok((Kind::Job, text)) = line.frames.recv() {
         stop.store(false, Ordering::SeqCst);
@@ -78,6 +86,13 @@ fn serve(server: UnixStream, frames: Frames, limit: Duration) {
             Err(error) => Ok(Err(error.to_string())),
         };
         drop(watched);
+        let refused = looking.as_ref().and_then(|looking| looking.refused());
+        let done = match refused {
+            Some(what) => {
+                Ok(Err(format!("'{what}' is done in a copy of the machine only, which needs root")))
+            }
+            None => done,
+        };
         let sent = match &done {
             Ok(Ok(Compilation { text, exported })) => line
                 .send(Kind::Text, text.as_bytes())

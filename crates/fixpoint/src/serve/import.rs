@@ -2,6 +2,7 @@
 //! directory of a server that keeps single files. What is read is given to the server as requests of
 //! its superuser, so that one set of rules decides what is kept and in which form.
 
+mod keys;
 mod rights;
 
 use std::collections::BTreeMap;
@@ -44,6 +45,9 @@ pub(crate) fn import(
             import.organization(&source.join("organizations").join(&name), &name)?;
         }
     }
+    // They name what the organizations brought.
+    import.keys(source)?;
+    import.user_rights(source)?;
     Ok(import.done)
 }
 
@@ -118,6 +122,7 @@ impl Import<'_> {
         self.members(dir)?;
         self.clients(dir)?;
         self.groups(dir)?;
+        self.containers(dir)?;
         for (kind, folder, ruby) in [
             ("environment", "environments", Some(Described::Environment)),
             ("role", "roles", Some(Described::Role)),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fx_fleet::Fleet;
 use fx_host::OsHost;
 use fx_puppet::Server;
 use fx_server::{
@@ -19,6 +18,7 @@ use super::environments::{Environments, Snapshot};
 use super::files::{self, Served};
 use super::job::{CompileJob, Job};
 use super::lists::{ListKey, Lists};
+use super::process::{Exports, Place};
 use super::workers::{Log, Workers};
 use super::{static_catalog, versions};
 
@@ -46,6 +46,7 @@ pub(crate) struct Compiling {
     pub(crate) workers: usize,
     /// The longest that a catalog may take.
     pub(crate) limit: Duration,
+    pub(crate) place: Place,
 }
 
 /// The environment of nodes that name one which is not there.
@@ -55,13 +56,13 @@ impl Site {
     pub(crate) fn start(
         environments: Environments,
         server: Server,
-        exports: Option<Fleet>,
+        exports: Option<Exports>,
         compiling: &Compiling,
         conf: SiteCode,
         log: &Log,
     ) -> std::io::Result<Site> {
         let has_exports = exports.is_some();
-        let workers = Workers::start(compiling.workers, compiling.limit, exports, log)?;
+        let workers = Workers::start(compiling, exports, log)?;
         let (digests, lists) = (Digests::default(), Lists::default());
         Ok(Site { environments, workers, server, conf, digests, lists, has_exports })
     }

@@ -25,12 +25,18 @@ pub(crate) fn is_url(store: &str) -> bool {
     store.starts_with("postgres://") || store.starts_with("postgresql://")
 }
 
-/// The store, where there is one: none is made.
-pub(crate) fn open(host: &OsHost, settings: &Settings) -> Result<Option<Fleet>, String> {
-    let named =
-        fx_host::Env::var(host, STORE.as_ref()).map(|name| name.to_string_lossy().into_owned());
+/// The store, where there is one: none is made. A name that is given comes before the variable.
+pub(crate) fn open(
+    host: &OsHost,
+    settings: &Settings,
+    given: Option<&str>,
+) -> Result<Option<Fleet>, String> {
+    let variable = || fx_host::Env::var(host, STORE.as_ref());
+    let named = given
+        .map(str::to_owned)
+        .or_else(|| variable().map(|name| name.to_string_lossy().into_owned()));
     let fleet = match named {
-        Some(url) if is_url(&url) => Fleet::postgres(&url),
+        Some(url) if is_url(&url) => return super::database::open(host, &url).map(Some),
         named => {
             let file = named.map_or_else(|| default_file(settings), PathBuf::from);
             if host.stat(&file).is_err() {
@@ -48,7 +54,7 @@ pub(crate) fn facts(
     settings: &Settings,
     node: &str,
 ) -> Result<Option<Map<String, Value>>, String> {
-    let Some(fleet) = open(host, settings)? else { return Ok(None) };
+    let Some(fleet) = open(host, settings, None)? else { return Ok(None) };
     let Some(record) = fleet.facts(node).map_err(|error| error.to_string())? else {
         return Ok(None);
     };

@@ -6,12 +6,12 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use fx_fleet::Fleet;
 use fx_puppet::Compilation;
 use fx_server::Refusal;
 
 use super::job::Job;
-use super::process::{Lost, Process};
+use super::process::{Exports, Lost, Place, Process};
+use super::site::Compiling;
 
 /// Receives messages of the compiler.
 pub(crate) type Log = Arc<dyn Fn(&str) + Send + Sync>;
@@ -26,8 +26,9 @@ struct Task {
 /// What all threads share.
 struct Ground {
     limit: Duration,
-    /// What nodes export, where it is kept.
-    store: Option<Fleet>,
+    place: Place,
+    /// Who knows what nodes export, where it is kept.
+    exports: Option<Exports>,
     log: Log,
 }
 
@@ -47,15 +48,15 @@ const TASKS: u32 = 20_000;
 
 impl Workers {
     pub(crate) fn start(
-        count: usize,
-        limit: Duration,
-        store: Option<Fleet>,
+        compiling: &Compiling,
+        exports: Option<Exports>,
         log: &Log,
     ) -> std::io::Result<Workers> {
         let (queue, tasks) = sync_channel::<Task>(WAITING);
         let tasks = Arc::new(Mutex::new(tasks));
-        let ground = Arc::new(Ground { limit, store, log: Arc::clone(log) });
-        for _ in 0..count.max(1) {
+        let (limit, place) = (compiling.limit, compiling.place.clone());
+        let ground = Arc::new(Ground { limit, place, exports, log: Arc::clone(log) });
+        for _ in 0..compiling.workers.max(1) {
             let (tasks, ground) = (Arc::clone(&tasks), Arc::clone(&ground));
             std::thread::Builder::new().spawn(move || work(&tasks, &ground))?;
         }
@@ -113,13 +114,14 @@ fn one(
             let oldest = kept.iter().min_by_key(|(_, one)| one.used).map(|(name, _)| name.clone());
             oldest.map(|name| kept.remove(&name));
         }
-        let process = Process::start(ground.limit).map_err(failed)?;
+        let process = Process::start(ground.limit, &ground.place, &ground.log);
+        let process = process.map_err(failed)?;
         let one = Kept { snapshot: *snapshot, process, used: Instant::now(), tasks: 0 };
         kept.insert(name.clone(), one);
     }
     let Some(one) = kept.get_mut(name) else { return Err(Refusal::Busy) };
     (one.used, one.tasks) = (Instant::now(), one.tasks + 1);
-    match one.process.run(job, ground.limit, ground.store.as_ref(), &ground.log) {
+    match one.process.run(job, ground.limit, ground.exports.as_ref(), &ground.log) {
         Ok(made) => Ok(made),
         Err(Lost::Refused(why)) => Err(Refusal::Failed(why)),
         Err(Lost::Late) => {

@@ -71,10 +71,9 @@ fn acceptor(site: &dyn Site) -> Result<TlsAcceptor, TlsError> {
     let control = site.rules().control.clone();
     let ciphers = control.ciphers.unwrap_or_else(|| SERVER_CIPHERS.to_owned());
     let offer = Offer { ciphers: Some(ciphers), least: control.least_tls };
-    let mut random = |buffer: &mut [u8]| site.random(buffer);
     let now = u64::try_from(site.now()).unwrap_or_default();
-    let certificate = self_signed(site.key(), now, fx_crypto::Random(&mut random))
-        .map_err(|error| TlsError::Other(error.to_string()))?;
+    let certificate =
+        self_signed(site.key(), now).map_err(|error| TlsError::Other(error.to_string()))?;
     Ok(TlsAcceptor::from(Arc::new(server_config(site.key(), &certificate, &offer)?)))
 }
 

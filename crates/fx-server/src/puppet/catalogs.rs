@@ -96,7 +96,8 @@ impl App {
         let payload = facts_payload(node.as_str(), environment, values, now, server);
         let record = facts_record(&payload, now);
         let record = record.map_err(|text| Reply::issue(Issue::Failed, &text))?;
-        self.parts.fleet.save_facts(&record).map_err(|error| self.store_failed(&error))
+        self.parts.fleet.save_facts(&record).map_err(|error| self.store_failed(&error))?;
+        self.hand_on("replace_facts", 5, node.as_str(), &payload)
     }
 
     fn keep_catalog(&self, made: &CatalogMade, transaction: Option<&str>) -> Result<(), Reply> {
@@ -110,14 +111,16 @@ impl App {
         };
         // Most catalogs are those of the last time: of them only the head is new.
         let same = self.catalogs.find(made).map_err(failed)?;
-        if let Some(head) = same.known_head(made, &circumstances)
+        if self.parts.puppetdb.is_none()
+            && let Some(head) = same.known_head(made, &circumstances)
             && self.parts.fleet.renew_catalog(&head).map_err(in_store)?
         {
             return Ok(());
         }
-        let payload = catalog_payload(made, &circumstances);
-        let record = payload.and_then(|payload| catalog_record(&payload, now)).map_err(failed)?;
+        let payload = catalog_payload(made, &circumstances).map_err(failed)?;
+        let record = catalog_record(&payload, now).map_err(failed)?;
         self.parts.fleet.save_catalog(&record).map_err(in_store)?;
+        self.hand_on("replace_catalog", 9, &record.node, &payload)?;
         self.catalogs.keep(same, &record.hash);
         Ok(())
     }

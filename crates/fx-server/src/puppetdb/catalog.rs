@@ -33,13 +33,7 @@ pub(crate) fn catalog_payload(
     circumstances: &Circumstances<'_>,
 ) -> Result<Value, String> {
     let mut catalog: Value = serde_json::from_str(&made.text).map_err(|error| error.to_string())?;
-    let mut resources = match catalog["resources"].take() {
-        Value::Array(resources) => resources,
-        _ => Vec::new(),
-    };
-    let real = resources.len();
-    resources.extend(made.exported.iter().cloned());
-    resources.iter_mut().for_each(clean);
+    let (resources, real) = cleaned(&mut catalog, &made.exported);
     let mut edges = BTreeSet::new();
     for edge in catalog["edges"].as_array().into_iter().flatten() {
         let ends =
@@ -75,6 +69,26 @@ pub(crate) fn catalog_payload(
     payload["resources"] = resources.into();
     payload["edges"] = edges.into();
     Ok(payload)
+}
+
+/// Resources of a catalog as they are kept, what is exported only at the end; how many are the
+/// node's own.
+fn cleaned(catalog: &mut Value, exported: &[Value]) -> (Vec<Value>, usize) {
+    let mut resources = match catalog["resources"].take() {
+        Value::Array(resources) => resources,
+        _ => Vec::new(),
+    };
+    let real = resources.len();
+    resources.extend(exported.iter().cloned());
+    resources.iter_mut().for_each(clean);
+    (resources, real)
+}
+
+/// Resources of a catalog in the form in which the store keeps them: comparable with what a query
+/// for them answers.
+pub fn kept_resources(made: &CatalogMade) -> Result<Vec<Value>, String> {
+    let mut catalog: Value = serde_json::from_str(&made.text).map_err(|error| error.to_string())?;
+    Ok(cleaned(&mut catalog, &made.exported).0)
 }
 
 /// Without secrets, and with values of JSON only.

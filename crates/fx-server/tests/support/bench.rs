@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
 
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
 
 use fx_crypto::Random;
 use fx_fleet::{AuthorityRecord, Fleet, ListRecord};
@@ -48,6 +48,14 @@ impl Autosign for Never {
     }
 }
 
+/// What catalogs of nodes whose names begin with `waits` wait for.
+static GATE: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());
+
+pub(crate) fn open_gate() {
+    *GATE.0.lock().unwrap() = true;
+    GATE.1.notify_all();
+}
+
 /// Code with one environment, one file and a catalog that says what it was made from.
 struct Table;
 
@@ -55,6 +63,9 @@ impl Code for Table {
     fn catalog(&self, wish: &CatalogWish) -> Result<CatalogMade, Refusal> {
         if wish.facts.contains_key("fails") {
             return Err(Refusal::Failed("Evaluation Error: no on node x".into()));
+        }
+        if wish.node.as_str().starts_with("waits") {
+            drop(GATE.1.wait_while(GATE.0.lock().unwrap(), |is_open| !*is_open).unwrap());
         }
         let text = json!({"name": wish.node.as_str(), "facts": wish.facts, "resources": []});
         Ok(CatalogMade {
@@ -181,6 +192,7 @@ pub(crate) fn bench_on(fleet: Fleet, dir: tempfile::TempDir, now: u64, rules: Ve
     };
     let app = App::new(Parts {
         fleet: fleet.clone(),
+        puppetdb: None,
         code: Arc::new(Table),
         signing: Some(Signing { authority: authority.clone(), options }),
         rules: Rules::new(rules),

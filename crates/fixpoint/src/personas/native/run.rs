@@ -8,6 +8,7 @@ use fx_engine::{Event, Level, Sink};
 use fx_host::{OsHost, Sandbox, SandboxOptions, Spec, Stream};
 use fx_report::timeline::{self, Moment, Timeline};
 
+use super::nodes::{self, NodeArgs};
 use super::saved::{Recorder, Saved};
 use super::{copy, failed};
 use crate::language::{self, Component, PolicyArgs, Way};
@@ -41,14 +42,17 @@ Examples:
   fixpoint plan site.cf          exit code 2 when changes are pending
   fixpoint plan --net site.pp    packages are installed in the copy of the machine
   fixpoint plan --format json site.cf
-  fixpoint plan --out friday.plan site.cf      kept for 'fixpoint run --plan'")]
+  fixpoint plan --out friday.plan site.cf      kept for 'fixpoint run --plan'
+  fixpoint plan --node web1 new/production     what a node would get from a server with this code")]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     policy: PolicyArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    nodes: NodeArgs,
     /// Saves the plan in this file
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["node", "all_nodes"])]
     out: Option<PathBuf>,
     /// Lets the copy use the machine's network: packages are installed in it, and later steps
     /// are planned with what they bring
@@ -145,6 +149,9 @@ fn within(sandbox: &Sandbox) -> Result<Saved, String> {
 }
 
 pub(crate) fn plan(args: &PlanArgs) -> u8 {
+    if args.nodes.any() {
+        return nodes::plan(&args.nodes, &args.policy.targets, args.net, args.output.format);
+    }
     if !args.inside {
         let net = args.net || args.policy.server;
         match copy::make(SandboxOptions { net, ..SandboxOptions::default() }) {

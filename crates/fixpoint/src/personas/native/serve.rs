@@ -8,12 +8,13 @@ use std::time::Duration;
 use fx_engine::Cancel;
 use fx_fleet::Fleet;
 use fx_host::{Clock, Files, OsHost};
+use fx_remote::{Identity, Trust};
 use fx_server::{App, Limits, Parts, RevokedSerials, Rules, Signing, SigningOptions, Tls};
 
 use crate::personas::puppet::settings::Settings;
 use crate::serve::{
-    AutosignSetting, Chef, ChefWish, Compiling, Environments, Grounds, SERVER_VARDIR, Site,
-    SiteCode, ensure, is_store_url,
+    AutosignSetting, Chef, ChefWish, Compiling, Environments, Exports, Grounds, Place, PuppetDb,
+    SERVER_VARDIR, Site, SiteCode, ensure, is_store_url,
 };
 use crate::{exit, terminal};
 
@@ -95,7 +96,7 @@ pub(crate) fn run(args: &Args) -> u8 {
 /// Fills the store; each kind is counted, and what was not taken is named.
 fn import(args: &Args, source: &Path) -> Result<u8, String> {
     let host = OsHost::new();
-    let settings = settings(&host, args)?;
+    let settings = settings(&host, &args.settings)?;
     let fleet = open_store(&host, args.store.as_deref(), &settings)?;
     let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(|_: &str| {});
     let dir = Path::new(&settings.get("vardir")).join("chef");
@@ -113,10 +114,10 @@ fn import(args: &Args, source: &Path) -> Result<u8, String> {
     Ok(if done.refused.is_empty() { exit::OK } else { exit::ERROR })
 }
 
-/// Settings that differ from those of a client where nobody gives them.
-fn settings(host: &OsHost, args: &Args) -> Result<Settings, String> {
+/// Settings of a server: some differ from those of a client where nobody gives them.
+pub(super) fn settings(host: &OsHost, words: &[String]) -> Result<Settings, String> {
     let mut given = std::collections::BTreeMap::new();
-    for setting in &args.settings {
+    for setting in words {
         let (name, value) =
             setting.split_once('=').ok_or_else(|| format!("'{setting}' is not NAME=VALUE"))?;
         given.insert(name.to_owned(), value.to_owned());
@@ -131,15 +132,8 @@ fn settings(host: &OsHost, args: &Args) -> Result<Settings, String> {
 fn start(args: &Args) -> Result<(), String> {
     let host = OsHost::new();
     let stop = fx_host::stop_on_signals();
-    let settings = settings(&host, args)?;
-    let certname = match settings.get("certname") {
-        name if name.is_empty() => {
-            let machine =
-                fx_puppet::Machine::new(std::rc::Rc::new(OsHost::new()), Cancel::default());
-            fx_puppet::node_name(&machine)
-        }
-        name => name,
-    };
+    let settings = settings(&host, &args.settings)?;
+    let certname = own_name(&settings);
     let conf = crate::serve::read_conf(&host, &settings, args.conf_dir.as_deref())?;
     let fleet = open_store(&host, args.store.as_deref(), &settings)?;
     let verbose = args.verbose;
@@ -162,6 +156,9 @@ fn start(args: &Args) -> Result<(), String> {
     };
     let Grounds { authority, chain, key, certificate } =
         ensure(&host, &settings, &certname, &fleet)?;
+    let trust = Trust::Authorities { certificates: chain.clone(), revocations: Vec::new() };
+    let own = Identity { certificate: certificate.clone(), key: key.clone() };
+    let puppetdb = PuppetDb::of_site(&host, &settings, &trust, &own, &log)?.map(Arc::new);
     let revoked = RevokedSerials::default();
     revoked.refresh(&fleet).map_err(|error| error.to_string())?;
     let autosign = AutosignSetting::new(&settings.get("autosign"), Arc::clone(&log));
@@ -173,17 +170,20 @@ fn start(args: &Args) -> Result<(), String> {
         renewal_lifetime: conf.authority.renewal,
         autosign: Box::new(autosign),
     };
-    let server = fx_puppet::Server { name: certname.clone(), ip: address(&host, &certname) };
+    let server = identity(&host, &certname);
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     let compiling = Compiling {
         workers: args.workers.unwrap_or(cores),
         limit: Duration::from_secs(args.compile_limit),
+        place: Place::Machine,
     };
     let reports = settings.get("reports");
-    // Its default is that of servers without a store.
-    let exports = settings.values().get("storeconfigs").is_none_or(|given| given != "false");
+    let exports = match &puppetdb {
+        _ if !has_exports(&settings) => None,
+        Some(puppetdb) => Some(Exports::PuppetDb(Arc::clone(puppetdb))),
+        None => Some(Exports::Own(fleet.clone())),
+    };
     let environments = Environments::new(settings);
-    let exports = exports.then(|| fleet.clone());
     let code = SiteCode { versions: conf.versions, mounts: conf.mounts };
     let site = Site::start(environments, server, exports, &compiling, code, &log)
         .map_err(|error| error.to_string())?;
@@ -191,6 +191,7 @@ fn start(args: &Args) -> Result<(), String> {
     let chef_log = Arc::clone(&log);
     let app = App::new(Parts {
         fleet,
+        puppetdb: puppetdb.map(|one| one as Arc<dyn fx_server::PuppetDb>),
         code: Arc::new(site),
         signing: Some(Signing { authority, options }),
         rules: conf.rules.map_or_else(|| Rules::new(Vec::new()), Rules::of_site),
@@ -213,7 +214,9 @@ fn start(args: &Args) -> Result<(), String> {
     let bound = listener.local_addr().map_err(|error| error.to_string())?;
     terminal::print(&format!("listening on {bound}\n"));
     let chef = chef.map(|chef| chef.start(&tls, &chef_log, &stop));
-    let served = fx_server::serve(listener, Arc::new(app), &tls, Limits::default(), stop)
+    // One is read and kept while another is compiled.
+    let limits = Limits { catalogs: 2 * compiling.workers.max(1), ..Limits::default() };
+    let served = fx_server::serve(listener, Arc::new(app), &tls, limits, stop)
         .map_err(|error| error.to_string());
     let chef = chef.map_or(Ok(Ok(())), std::thread::JoinHandle::join);
     served.and(chef.unwrap_or_else(|_| Err("the server for Chef ended badly".into())))
@@ -221,7 +224,7 @@ fn start(args: &Args) -> Result<(), String> {
 
 fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result<Fleet, String> {
     let fleet = match store {
-        Some(url) if is_store_url(url) => Fleet::postgres(url),
+        Some(url) if is_store_url(url) => return crate::serve::open_database(host, url),
         file => {
             let default = || Path::new(&settings.get("vardir")).join("fleet.db");
             let file = file.map_or_else(default, PathBuf::from);
@@ -231,6 +234,27 @@ fn open_store(host: &OsHost, store: Option<&str>, settings: &Settings) -> Result
         }
     };
     fleet.map_err(|error| error.to_string())
+}
+
+/// The name of a server with these settings.
+pub(super) fn own_name(settings: &Settings) -> String {
+    match settings.get("certname") {
+        name if name.is_empty() => {
+            let host = std::rc::Rc::new(OsHost::new());
+            fx_puppet::node_name(&fx_puppet::Machine::new(host, Cancel::default()))
+        }
+        name => name,
+    }
+}
+
+/// The server as catalogs see it.
+pub(super) fn identity(host: &OsHost, name: &str) -> fx_puppet::Server {
+    fx_puppet::Server { name: name.to_owned(), ip: address(host, name) }
+}
+
+/// Whether exported resources are kept. The setting's default is that of servers without a store.
+pub(super) fn has_exports(settings: &Settings) -> bool {
+    settings.values().get("storeconfigs").is_none_or(|given| given != "false")
 }
 
 /// The first address of the server's name.

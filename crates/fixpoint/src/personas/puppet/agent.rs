@@ -7,6 +7,7 @@ pub(super) mod identity;
 mod locks;
 pub(super) mod log;
 mod plugins;
+pub(super) mod servers;
 mod sources;
 mod spool;
 
@@ -92,11 +93,7 @@ pub(super) fn run(flags: &Flags, _words: &[String]) -> u8 {
     }
     let machine = Machine::new(Rc::clone(&host), Cancel::from_flag(std::sync::Arc::clone(&stop)));
     machine.given_by_flags(flags.settings());
-    let name = match settings.get("certname") {
-        name if name.is_empty() => fx_puppet::node_name(&machine).to_lowercase(),
-        name => name,
-    };
-    settings.fill("certname", &name);
+    let name = settings.certname(&machine);
     settings.fill("run_mode", "agent");
     let console = apply::console(flags, &settings);
     machine.run().ledger.watch(console.clone());

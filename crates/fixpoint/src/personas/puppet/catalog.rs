@@ -1,4 +1,7 @@
-//! `puppet catalog compile|find`: the catalog of a node as JSON.
+//! `puppet catalog compile|find`: the catalog of a node as JSON; `download`: that of this node, from
+//! its server.
+
+mod download;
 
 use super::flags::Flags;
 use super::ground::{Ground, fail, say};
@@ -10,6 +13,9 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
         Some((action, rest)) => (action.as_str(), rest),
         None => return fail(help::no_action("catalog", None)),
     };
+    if action == "download" {
+        return download::run(flags);
+    }
     if !matches!(action, "compile" | "find") {
         return fail(help::no_action("catalog", Some(action)));
     }

@@ -43,6 +43,7 @@ const ABOUT: &[About] = &[
         more: "Compiles the catalog of a node and prints it as JSON. The manifest is that of the\nenvironment, or the one that --manifest names.",
         actions: &[
             ("compile", "[NODE]", "Compile the catalog of a node."),
+            ("download", "", "Save this node's catalog from its server, as YAML."),
             ("find", "[NODE]", "The same."),
         ],
     },

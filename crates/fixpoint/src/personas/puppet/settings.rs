@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fx_host::{Files, Look, OsHost};
-use fx_puppet::CatalogRequest;
+use fx_puppet::{CatalogRequest, Machine};
 
 use super::flags::Flags;
 
@@ -13,10 +13,12 @@ use super::flags::Flags;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     values: BTreeMap<String, String>,
+    /// Where every environment is, instead of the path of environments.
+    dir: Option<PathBuf>,
 }
 
 /// Sections of a file of settings with their lines; those before any section are `main`.
-fn sections(text: &str) -> Vec<(String, String, String)> {
+pub(crate) fn sections(text: &str) -> Vec<(String, String, String)> {
     let mut section = "main".to_owned();
     let mut out = Vec::new();
     for line in text.lines() {
@@ -50,7 +52,7 @@ impl Settings {
 
     /// Values that are given, then the file's sections, the given one first.
     pub(crate) fn with(host: &OsHost, values: BTreeMap<String, String>, section: &str) -> Settings {
-        let mut settings = Settings { values };
+        let mut settings = Settings { values, dir: None };
         let file = PathBuf::from(settings.get("config"));
         let text = host.read_trusted_data_opt(&file).ok().flatten().unwrap_or_default();
         let lines = sections(&String::from_utf8_lossy(&text));
@@ -89,11 +91,26 @@ impl Settings {
         self.values.entry(name.to_owned()).or_insert_with(|| value.to_owned());
     }
 
+    /// The name that this node has or, where none is given, gets: that of its machine.
+    pub(super) fn certname(&mut self, machine: &Machine) -> String {
+        let name = match self.get("certname") {
+            name if name.is_empty() => fx_puppet::node_name(machine),
+            name => name,
+        };
+        self.fill("certname", &name);
+        name
+    }
+
     /// The same with one setting given.
     pub(crate) fn and(&self, name: &str, value: &str) -> Settings {
         let mut settings = self.clone();
         settings.values.insert(name.to_owned(), value.to_owned());
         settings
+    }
+
+    /// The same with the code of this directory in the place of the environment's own.
+    pub(crate) fn with_code(&self, dir: PathBuf) -> Settings {
+        Settings { dir: Some(dir), ..self.clone() }
     }
 
     /// Names and values that are given.
@@ -136,6 +153,9 @@ impl Settings {
 
     /// The folder of the environment, if there is one.
     pub(crate) fn environment_dir(&self, host: &dyn Look) -> Option<PathBuf> {
+        if self.dir.is_some() {
+            return self.dir.clone();
+        }
         let name = self.get("environment");
         let dir = self
             .get("environmentpath")

@@ -25,11 +25,7 @@ pub(super) fn run(flags: &Flags, words: &[String]) -> u8 {
     let host = Rc::new(OsHost::new());
     let mut settings = Settings::read(&host, flags, "agent");
     let machine = Machine::new(host, Cancel::default());
-    let name = match settings.get("certname") {
-        name if name.is_empty() => fx_puppet::node_name(&machine).to_lowercase(),
-        name => name,
-    };
-    settings.fill("certname", &name);
+    let name = settings.certname(&machine);
     let console = apply::console(flags, &settings);
     machine.run().ledger.watch(console.clone());
     let log = Log::new(machine.run());

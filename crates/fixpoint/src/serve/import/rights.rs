@@ -25,6 +25,14 @@ const FOLDERS: &[(&str, &str)] = &[
 
 const PERMISSIONS: [&str; 5] = ["create", "read", "update", "delete", "grant"];
 
+/// Whether a group of the whole server only says who belongs to an organization, which is kept as
+/// that.
+fn says_membership(group: &str) -> bool {
+    group.strip_prefix("::").is_some_and(|name| {
+        ["_global_admins", "_read_access_group"].iter().any(|end| name.ends_with(end))
+    })
+}
+
 impl Import<'_> {
     pub(super) fn groups(&mut self, dir: &Path) -> Result<(), String> {
         let groups = self.reader.documents(&dir.join("groups"), None)?;
@@ -53,17 +61,41 @@ impl Import<'_> {
         Ok(())
     }
 
+    /// Those that every organization has are there already.
+    pub(super) fn containers(&mut self, dir: &Path) -> Result<(), String> {
+        for (name, _) in self.reader.documents(&dir.join("containers"), None)? {
+            let made = self.ask("POST", &self.own("containers"), &json!({"id": name}), "0");
+            let made = made.or_else(|why| if why.status == 409 { Ok(J::Null) } else { Err(why) });
+            self.note("container", &name, made);
+        }
+        Ok(())
+    }
+
+    /// Who may see and change the users of a whole server.
+    pub(super) fn user_rights(&mut self, source: &Path) -> Result<(), String> {
+        for (name, mut rights) in self.reader.documents(&source.join("user_acls"), None)? {
+            for permission in PERMISSIONS {
+                if let Some(groups) = rights[permission]["groups"].as_array_mut() {
+                    groups.retain(|group| !group.as_str().is_some_and(says_membership));
+                }
+            }
+            let at = format!("/users/{}", percent_encoded(&name));
+            self.put_rights("user rights", &format!("users/{name}"), &at, &rights);
+        }
+        Ok(())
+    }
+
     pub(super) fn rights(&mut self, dir: &Path) -> Result<(), String> {
         let acls = dir.join("acls");
         let whole = acls.join("organization.json");
         if self.exists(&whole) {
             let rights = self.reader.json(&whole)?;
-            self.put_rights("organization", "organizations", &rights);
+            self.put_rights("rights", "organization", &self.own("organizations"), &rights);
         }
         for (folder, collection) in FOLDERS {
             for (name, rights) in self.reader.documents(&acls.join(folder), None)? {
-                let at = format!("{collection}/{}", percent_encoded(&name));
-                self.put_rights(&format!("{folder}/{name}"), &at, &rights);
+                let at = self.own(&format!("{collection}/{}", percent_encoded(&name)));
+                self.put_rights("rights", &format!("{folder}/{name}"), &at, &rights);
             }
         }
         for (name, _) in self.reader.documents(&dir.join("nodes"), None)? {
@@ -74,16 +106,16 @@ impl Import<'_> {
         Ok(())
     }
 
-    fn put_rights(&mut self, label: &str, at: &str, rights: &J) {
+    fn put_rights(&mut self, kind: &str, label: &str, at: &str, rights: &J) {
         for permission in PERMISSIONS {
             let Some(given) = rights.get(permission) else { continue };
-            let path = self.own(&format!("{at}/_acl/{permission}"));
+            let path = format!("{at}/_acl/{permission}");
             if let Err(why) = self.ask("PUT", &path, &json!({permission: given}), "0") {
                 self.done.refused.push(format!("rights of '{label}': {}", why.text));
                 return;
             }
         }
-        self.counted("rights");
+        self.counted(kind);
     }
 
     fn give_to_client(&mut self, name: &str) {
@@ -98,6 +130,7 @@ impl Import<'_> {
                 actors.push(client["name"].clone());
             }
         }
-        self.put_rights(&format!("nodes/{name}"), &format!("nodes/{name}"), &rights);
+        let at = self.own(&format!("nodes/{name}"));
+        self.put_rights("rights", &format!("nodes/{name}"), &at, &rights);
     }
 }

@@ -8,12 +8,12 @@ use fx_host::WriteOptions;
 use fx_puppet::Machine;
 use fx_puppet_apply::{AgentRun, Request};
 use fx_remote::puppet::{Server, complaint};
-use fx_remote::{Client, Timeouts};
 use serde_json::{Value as Json, json};
 
 use super::identity::Ready;
 use super::log::Log;
 use super::plugins::{self, Mount};
+use super::servers;
 use super::sources::ServerFiles;
 use super::spool::Spool;
 use crate::personas::puppet::settings::Settings;
@@ -60,7 +60,7 @@ impl Cycle<'_> {
     }
 
     fn attempt(&self, uuid: &str) -> Result<u8, String> {
-        let (server, used) = self.server()?;
+        let (server, used) = servers::find(self.settings, self.log, self.ready, self.headers)?;
         let asked = self.settings.get("environment");
         let first = self.first_environment(&server, &asked, uuid);
         self.log.say(Level::Info, &format!("Using environment '{first}'"));
@@ -97,55 +97,6 @@ impl Cycle<'_> {
             self.send(&server, report, &found.environment);
         }
         Ok(summary.code)
-    }
-
-    fn client(&self) -> Result<Client, String> {
-        let ready = self.ready;
-        let headers = self.headers.to_vec();
-        Client::new(&ready.trust, Some(&ready.identity), headers, Timeouts::default())
-            .map_err(|error| error.to_string())
-    }
-
-    /// The server, and its name where it was found in a list.
-    fn server(&self) -> Result<(Server, Option<String>), String> {
-        let client = self.client()?;
-        let port: u16 = self.settings.shown("serverport").parse().unwrap_or(8140);
-        let list = self.settings.get("server_list");
-        let mut names = list.split(',').map(str::trim).filter(|name| !name.is_empty()).peekable();
-        if names.peek().is_none() {
-            return Ok((Server::new(client, &self.settings.get("server"), port), None));
-        }
-        let mut failed = Vec::new();
-        for name in names {
-            let (host, at) = match name.rsplit_once(':') {
-                Some((host, at)) => (host, at.parse().unwrap_or(port)),
-                None => (name, port),
-            };
-            let server = Server::new(client.clone(), host, at);
-            match server.status("server") {
-                Ok(answer) if answer.is_success() => {
-                    return Ok((server, Some(format!("{host}:{at}"))));
-                }
-                Ok(answer) => {
-                    let text = format!(
-                        "Puppet server {host}:{at} is unavailable: {} {}",
-                        answer.status,
-                        answer.text()
-                    );
-                    self.log.say(Level::Debug, text.trim_end());
-                }
-                Err(error) => {
-                    let text =
-                        format!("Unable to connect to server from server_list setting: {error}");
-                    self.log.say(Level::Warning, &text);
-                }
-            }
-            failed.push(format!("{host}:{at}"));
-        }
-        Err(format!(
-            "Could not select a functional puppet server from server_list: '{}'",
-            failed.join(",")
-        ))
     }
 
     /// The environment to begin with: what was given, what the last run ended with, or what the
