@@ -37,6 +37,27 @@ fn a_backup_of_a_server_is_taken_whole_and_can_be_taken_again() {
     }
     let dump = ["ann", "bob"].map(|user| json!({"username": user, "public_key": public}));
     put(&site, "backup/key_dump.json", &json!(dump));
+    let (second, old) = (new_key(), new_key());
+    let row = |kind: &str, name: &str, key: &str, public: &str, end: Value| {
+        json!({"id": "1", "org_name": if kind == "client" { json!("acme") } else { Value::Null },
+            "name": name, "type": kind, "key_name": key, "public_key": public, "key_version": 0,
+            "expires_at": end})
+    };
+    let [second_pem, old_pem] = [&second, &old].map(|key| key.public().to_pem().unwrap());
+    let keys = json!([
+        row("user", "ann", "default", &public, json!("infinity")),
+        row("user", "ann", "laptop", &second_pem, json!("2100-12-31 23:59:59 UTC")),
+        row("client", "n1", "next", &second_pem, Value::Null),
+        row("client", "n1", "gone", &old_pem, json!("2020-01-02 03:04:05 +0000")),
+        row("user", "pivotal", "default", &old_pem, json!("infinity")),
+    ]);
+    put(&site, "backup/key_table_dump.json", &keys);
+    // As the original writes them, with the groups in which it keeps who is in an organization.
+    let groups = json!(["::server-admins", "::acme_read_access_group"]);
+    let own_rights = json!({"actors": ["pivotal", "ann"], "groups": groups});
+    let of_bob = json!({"create": own_rights, "read": own_rights, "update": own_rights,
+        "delete": own_rights, "grant": own_rights});
+    put(&site, "backup/user_acls/bob.json", &of_bob);
     let own = |name: &str| format!("backup/organizations/acme/{name}");
     let acl = json!({"actors": ["ann"], "groups": ["ops"]});
     let rights = json!({"create": acl, "read": acl, "update": acl, "delete": acl, "grant": acl});
@@ -47,6 +68,9 @@ fn a_backup_of_a_server_is_taken_whole_and_can_be_taken_again() {
         ("clients/n1.json", json!({"name": "n1", "validator": false, "public_key": public})),
         ("groups/ops.json", json!({"name": "ops", "users": ["ann"], "clients": [], "groups": []})),
         ("groups/admins.json", json!({"name": "admins", "users": ["ann", "pivotal"]})),
+        ("containers/nodes.json", json!({"containername": "nodes", "containerpath": "nodes"})),
+        ("containers/tools.json", json!({"containername": "tools", "containerpath": "tools"})),
+        ("acls/containers/tools.json", rights.clone()),
         ("acls/roles/web.json", rights),
         ("environments/_default.json", json!({"name": "_default"})),
         ("environments/prod.json", json!({"name": "prod"})),
@@ -65,18 +89,21 @@ fn a_backup_of_a_server_is_taken_whole_and_can_be_taken_again() {
     }
     let taken = [
         "client: 1",
+        "container: 2",
         "cookbook: 2",
         "data bag: 1",
         "data bag item: 1",
         "environment: 1",
         "group: 2",
         "invitation: 1",
+        "key: 4",
         "member: 1",
         "node: 1",
         "organization: 1",
-        "rights: 2",
+        "rights: 3",
         "role: 1",
         "user: 2",
+        "user rights: 1",
     ];
     let first = site.import("backup");
     ended(&first, 0, &[]);
@@ -101,6 +128,17 @@ fn a_backup_of_a_server_is_taken_whole_and_can_be_taken_again() {
     let node = n1.json("GET", "nodes/n1", None).1;
     assert_eq!((&node["normal"], &node["run_list"]), (&json!({"a": 1}), &json!(["role[web]"])));
     assert_eq!(n1.json("PUT", "nodes/n1", Some(&node)).0, 200);
+    // Each key counts until its end.
+    for (key, status) in [(&second, 200), (&old, 401)] {
+        assert_eq!(Api::new(&server.url, "n1", key).json("GET", "nodes/n1", None).0, status);
+    }
+    assert_eq!(Api::new(&server.url, "ann", &second).json("GET", "roles/web", None).0, 200);
+    assert_eq!(ann.json("GET", "containers/tools", None).0, 200);
+    assert_eq!(n1.json("GET", "containers/tools", None).0, 403);
+    // Ann may see and change who bob is.
+    let root = server.url.split("/organizations").next().unwrap().to_owned();
+    let (status, rights) = ann.json("GET", &format!("{root}/users/bob/_acl"), None);
+    assert_eq!((status, &rights["update"]["actors"]), (200, &json!(["pivotal", "ann"])));
     // Who was only invited is no member.
     assert_eq!(Api::new(&server.url, "bob", &key).json("GET", "nodes", None).0, 403);
 }

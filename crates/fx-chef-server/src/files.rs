@@ -1,11 +1,13 @@
 //! Contents of cookbook files by their MD5, under URLs that carry a signature of ours.
 
+use fx_fleet::Stopped;
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;
 use sha2::Sha256;
 
 use crate::context::{Answer, Context, GLOBAL, fail, text};
-use crate::message::Reply;
+use crate::message::{Reply, Request};
+use crate::server::Server;
 
 /// How long a URL is good for, in seconds: for uploads, and for downloads.
 const UPLOAD: u64 = 900;
@@ -20,10 +22,11 @@ fn blob(org: &str, checksum: &str) -> String {
     format!("chef/{org}/{checksum}")
 }
 
-fn signature(context: &Context<'_, '_>, method: &str, checksum: &str, expires: u64) -> String {
-    let key = context.server.file_key();
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return String::new() };
-    mac.update(format!("{method}\n{}\n{checksum}\n{expires}", context.org).as_bytes());
+fn signature(server: &Server, org: &str, method: &str, checksum: &str, expires: u64) -> String {
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(server.file_key()) else {
+        return String::new();
+    };
+    mac.update(format!("{method}\n{org}\n{checksum}\n{expires}").as_bytes());
     mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -32,26 +35,35 @@ pub(crate) fn url(context: &Context<'_, '_>, method: &str, checksum: &str) -> St
     let lifetime = if method == "PUT" { UPLOAD } else { DOWNLOAD };
     // The same for an hour, so that a document does not change with every look at it.
     let expires = (context.server.now() + lifetime).next_multiple_of(3600);
-    let signature = signature(context, method, checksum, expires);
+    let signature = signature(context.server, &context.org, method, checksum, expires);
     context.url(&format!("file_store/checksums/{checksum}?Expires={expires}&Signature={signature}"))
 }
 
-/// Ends the request where the URL is not one of ours or too old.
-fn check(context: &Context<'_, '_>, method: &str, checksum: &str) -> Answer<()> {
-    let query = &context.request.query;
+/// Whether the URL of a request is one of ours and not too old.
+pub(crate) fn is_ours(server: &Server, org: &str, request: &Request, checksum: &str) -> bool {
+    let query = &request.query;
     let expires: u64 = query.get("Expires").and_then(|text| text.parse().ok()).unwrap_or(0);
     let given = query.get("Signature").unwrap_or_default();
-    let expected = signature(context, method, checksum, expires);
+    let expected = signature(server, org, &request.method, checksum, expires);
     let same = given.len() == expected.len()
         && given.bytes().zip(expected.bytes()).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0;
-    if !same || expires < context.server.now() || !is_checksum(checksum) {
-        return fail(403, "the URL is not valid, or not any more");
+    same && expires >= server.now() && is_checksum(checksum)
+}
+
+/// The answer to a URL that is not.
+pub(crate) fn refusal() -> Reply {
+    Reply::error(403, "the URL is not valid, or not any more")
+}
+
+fn check(context: &Context<'_, '_>, checksum: &str) -> Answer<()> {
+    if is_ours(context.server, &context.org, context.request, checksum) {
+        return Ok(());
     }
-    Ok(())
+    Err(Stopped::Caller(refusal()))
 }
 
 pub(crate) fn get(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    check(context, "GET", &parts[0])?;
+    check(context, &parts[0])?;
     let name = blob(&context.org, &parts[0]);
     match context.docs.get(GLOBAL, "content", &name)? {
         Some(content) => Ok(Reply::bytes("application/x-binary", content)),
@@ -60,7 +72,7 @@ pub(crate) fn get(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
 }
 
 pub(crate) fn put(context: &mut Context<'_, '_>, parts: &[String]) -> Answer {
-    check(context, "PUT", &parts[0])?;
+    check(context, &parts[0])?;
     let content = &context.request.body;
     let checksum = fx_crypto::digest::Algorithm::Md5.hex(content);
     if !checksum.eq_ignore_ascii_case(&parts[0]) {

@@ -28,6 +28,10 @@ pub(crate) struct Found {
     pub(crate) parts: Vec<String>,
     /// The most bytes of a body.
     pub(crate) most: usize,
+    /// A file of a cookbook, under a URL that is signed itself.
+    pub(crate) is_file: bool,
+    /// `GET` reads one document that is kept as it is sent.
+    pub(crate) is_document: bool,
     /// A body is sent, but nothing is changed.
     pub(crate) only_reads: bool,
 }
@@ -176,12 +180,18 @@ pub(crate) fn find(request: &Request) -> Result<Found, Reply> {
             let allowed: Vec<&str> = methods.iter().map(|(method, _)| *method).collect();
             return Err(Reply::empty(405).with("allow", allowed.join(", ")));
         };
+        let is_file = template.starts_with("file_store");
         return Ok(Found {
             org: org.to_owned(),
             access: *access,
             handler: *handler,
             parts,
-            most: if template.starts_with("file_store") { FILE } else { DOCUMENT },
+            most: if is_file { FILE } else { DOCUMENT },
+            is_file,
+            is_document: matches!(
+                template,
+                "nodes/:" | "roles/:" | "environments/:" | "data/:/:" | "clients/:"
+            ),
             only_reads: matches!(template, "search/:" | "environments/:/cookbook_versions"),
         });
     }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::authenticate::{self, Caller, Signed};
 use crate::context::{Actor, Answer, Context, GLOBAL};
+use crate::files;
 use crate::known::{self, Known};
 use crate::message::{Reply, Request};
 use crate::routes::{self, Access, Found};
@@ -157,26 +158,45 @@ impl Server {
         let mut checksum = String::new();
         self.change(|context| {
             org.clone_into(&mut context.org);
-            checksum = crate::files::keep(context, content)?;
+            checksum = files::keep(context, content)?;
             Ok(())
         })?;
         Ok(checksum)
     }
 
     /// The most bytes that the body of a request may have, which is known before it is read.
-    pub fn body_limit(request: &Request) -> usize {
-        routes::find(request).map_or(0, |found| found.most)
+    pub fn body_limit(&self, request: &Request) -> usize {
+        let found = routes::find(request).ok().filter(|found| self.takes_content(request, found));
+        found.map_or(0, |found| found.most)
+    }
+
+    /// Whether a large content may be sent: its URL says so.
+    fn takes_content(&self, request: &Request, found: &Found) -> bool {
+        !found.is_file || files::is_ours(self, &found.org, request, &found.parts[0])
     }
 
     /// The answer to a request whose body is larger.
-    pub fn refuse_body(request: &Request) -> Reply {
-        let asked = versions::asked(request).unwrap_or(versions::MIN);
+    pub fn refuse_body(&self, request: &Request) -> Reply {
+        let asked = match versions::asked(request) {
+            Ok(asked) => asked,
+            Err(reply) => return reply.with("connection", "close"),
+        };
         let reply = match routes::find(request) {
+            Ok(found) if !self.takes_content(request, &found) => files::refusal(),
             Ok(found) => too_large(found.most),
             // Nothing is there, whatever is sent.
             Err(reply) => reply,
         };
         versions::marked(reply, asked).with("connection", "close")
+    }
+
+    /// Whether a request is answered in less time than it takes to hand it to another thread: one
+    /// document is read, and nothing is waited for.
+    pub fn answers_at_once(&self, request: &Request) -> bool {
+        request.body.is_empty()
+            && matches!(request.method.as_str(), "GET" | "HEAD")
+            && routes::find(request).is_ok_and(|found| found.is_document)
+            && self.parts.fleet.reads_at_once()
     }
 
     /// The answer to a request.

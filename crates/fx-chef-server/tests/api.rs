@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fx_chef_server::{Parts, Reply, Request, Server};
 use fx_crypto::Random;
 use fx_fleet::Fleet;
-use fx_wire::chef::{Protocol, Signable, sign};
+use fx_wire::chef::{Protocol, Signable, SigningKey, sign};
 use fx_wire::puppet::Pairs;
 use fx_wire::x509::Key;
 use serde_json::{Value, json};
@@ -113,8 +113,7 @@ fn signed(who: (&str, &Key), method: &str, path: &str, body: Option<&Value>) -> 
         name: who.0,
         api_version: "0",
     };
-    let mut source = |buffer: &mut [u8]| noise(buffer);
-    let fields = sign(&signable, Protocol::V1_1, who.1, Random(&mut source)).unwrap();
+    let fields = sign(&signable, Protocol::V1_1, &SigningKey::new(who.1).unwrap()).unwrap();
     let fields = fields.into_iter().map(|(name, value)| (name.to_lowercase(), value));
     Request {
         method: method.to_owned(),

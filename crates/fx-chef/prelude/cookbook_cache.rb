@@ -57,7 +57,8 @@ class Chef
 
     # A name that leads nowhere else.
     def safe(path, cookbook)
-      plain = path.is_a?(String) && path.match?(/\A[^\0\n]{1,4000}\z/)
+      # A pattern that counts to 4,000 takes longer to read than the rest of a run.
+      plain = path.is_a?(String) && path.size.between?(1, 4000) && !path.include?("\0") && !path.include?("\n")
       return if plain && path.split("/", -1).none? { |p| ["", ".", ".."].include?(p) }
       raise Chef::Exceptions::InvalidCookbookPath,
         "the server names a file of cookbook #{cookbook.inspect} that is not below it: #{path.inspect}"

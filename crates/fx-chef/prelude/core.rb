@@ -37,6 +37,7 @@ end
 autoload :Ohai, "prelude:chef/ohai.rb"
 autoload :Erubis, "prelude:chef/erubis.rb"
 autoload :InSpec, "prelude:chef/inert_names.rb"
+autoload :ChefVault, "prelude:chef/vault.rb"
 autoload :ChefConfig, "prelude:chef/chef_config.rb"
 %i{IniParse Addressable Plist Diff}.each { |n| autoload n, "prelude:chef/gems.rb" }
 # Chef has these loaded; here the first use does it.
@@ -106,7 +107,7 @@ class Chef
     Compliance: "inert_names", PolicyBuilder: "policyfile", FxReporter: "reporter", FxFailures: "failures",
     FxSecrets: "secrets", FxMissing: "missing", FxInspectors: "inspectors", FxAnswers: "http", FxConnections: "http",
     FxStore: "store", FxServerStore: "store_server", FxCookbookCache: "cookbook_cache", FxRegistration: "registration",
-    FxVault: "vault", FxKeptNode: "store_server",
+    FxKeptNode: "store_server",
     FxLocalSearch: "local_search", FxServerReports: "server_reports", FxGems: "local_gems",
     RunLock: "run_lock", FxDescribe: "describe",
     ScanAccessControl: "inert_names", FileSystem: "inert_names", Telemeter: "inert_names", Mixins: "mixin",
@@ -218,7 +219,7 @@ module Kernel
     case name.to_s
     when %r{\A(chef|chef-utils|chef-config|mixlib|ohai|chef_zero)(/|\z)}, "chef-utils", "mixlib-shellout", "erubis",
       "ffi_yajl", "license_acceptance/acceptor", "iniparse", "addressable/uri", "addressable", "plist", "diff/lcs",
-      "zip"
+      "zip", "chef-vault"
       false
     else fx_require(name)
     end

@@ -12,7 +12,12 @@ class Chef
     %w{post put}.each do |m|
       define_method(m) { |path, body, headers = {}| Simple.request(m.upcase, join(path), headers, body) }
     end
-    def join(path) = path.to_s.match?(%r{\Ahttps?://}) ? path.to_s : "#{@url}/#{path}".gsub(%r{(?<!:)//+}, "/")
+    def join(path)
+      path = path.to_s
+      return path if path.start_with?("http://", "https://")
+      scheme, rest = "#{@url}/#{path}".split("://", 2)
+      rest ? "#{scheme}://#{rest.squeeze("/")}" : scheme
+    end
 
     module Simple
       # A server that is not there is asked again, a few times, with a pause before each.
@@ -207,7 +212,12 @@ class Chef
       return nil if at.nil? || at.empty? || spared?(host)
       at = "http://#{at}" unless at.include?("://")
       user = c[:"#{scheme}_proxy_user"]
-      user ? at.sub("://", "://#{user}:#{c[:"#{scheme}_proxy_pass"]}@") : at
+      return at unless user
+      # Neither may end the part of the address that they stand in.
+      who = [user, c[:"#{scheme}_proxy_pass"]].map do |text|
+        text.to_s.b.gsub(/[^A-Za-z0-9._~-]/n) { |byte| format("%%%02X", byte.ord) }
+      end
+      at.sub("://") { "://#{who.join(":")}@" }
     end
 
     # `no_proxy` lists ends of names, which may have stars.

@@ -68,8 +68,20 @@ class Chef
       end
     end
     module ChefVault
-      def chef_vault_item(bag, id) = Chef::FxVault.item(bag, id) || data_bag_item(bag, id)
-      def chef_vault(bag) = data_bag(bag).reject { |id| id.end_with?("_keys") || id.include?("_key_") }
+      def chef_vault_item(bag, id)
+        return ::ChefVault::Item.load(bag, id) if ::ChefVault::Item.vault?(bag, id)
+        return data_bag_item(bag, id) if __fx_node["chef-vault"]["databag_fallback"]
+        raise "Trying to load a regular data bag item #{id} from #{bag}, and databag_fallback is disabled"
+      end
+
+      def chef_vault(bag)
+        raise "'#{bag}' is not a vault" unless Chef::DataBag.list.include?(bag)
+        data_bag(bag).reject { |id| id.match?(/_keys$/) }
+      end
+
+      def chef_vault_item_for_environment(bag, id)
+        chef_vault_item(bag, id)[__fx_node.chef_environment] || {}
+      end
     end
     module Secret
       def secret(*)

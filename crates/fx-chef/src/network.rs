@@ -439,11 +439,13 @@ fn keep_key(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     Ok(NIL)
 }
 
-/// `FX.unlock(file, bytes)`: what was encrypted for the key of this file; nil where it was not.
+/// `FX.unlock(file, bytes, text | nil)`: what was encrypted for a key, that of the text or else of the
+/// file; nil where it was not.
 fn unlock(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let file = text(vm, a, 0)?.unwrap_or_default();
     let locked = bytes(vm, a, 1)?.unwrap_or_default();
-    let key = machine.read_private(&file).and_then(|text| Key::from_pem(text.trim()).ok());
+    let given = text(vm, a, 2)?.or_else(|| machine.read_private(&file));
+    let key = given.and_then(|text| Key::from_pem(text.trim()).ok());
     let mut source = |buffer: &mut [u8]| machine.look().random(buffer);
     let opened = key.as_ref().and_then(Key::rsa_der).and_then(|der| {
         fx_crypto::rsa_key::decrypt(der, &locked, fx_crypto::Random(&mut source)).ok()

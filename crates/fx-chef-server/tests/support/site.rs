@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fx_chef_server::{Parts, Reply, Request, Server};
 use fx_crypto::Random;
 use fx_fleet::Fleet;
-use fx_wire::chef::{Protocol, Signable, sign};
+use fx_wire::chef::{Protocol, Signable, SigningKey, sign};
 use fx_wire::puppet::Pairs;
 use fx_wire::x509::Key;
 use serde_json::{Value, json};
@@ -62,15 +62,39 @@ pub(crate) fn server_at(fleet: Fleet, clock: Arc<AtomicU64>) -> Server {
 pub(crate) struct Site {
     dir: tempfile::TempDir,
     store: PathBuf,
-    keys: BTreeMap<&'static str, Key>,
+    callers: Callers,
 }
 
 impl Site {
     pub(crate) fn new() -> Site {
         let dir = tempfile::tempdir().unwrap();
         let store = dir.path().join("fleet.db");
+        let callers = Callers::furnish(&server_over(Fleet::sqlite(&store).unwrap()));
+        Site { dir, store, callers }
+    }
+
+    /// The status of a request in a copy of the site.
+    pub(crate) fn tried(&self, caller: &str, method: &str, path: &str, body: Option<Value>) -> u16 {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let copy = self.dir.path().join(format!("copy{}", COUNT.fetch_add(1, Ordering::SeqCst)));
+        copy_store(&self.store, &copy);
+        let server = server_over(Fleet::sqlite(&copy).unwrap());
+        let status = server.answer(&self.callers.request(caller, method, path, body)).status;
+        drop(server);
+        remove_store(&copy);
+        status
+    }
+}
+
+/// Everybody who may ask, and some who may not.
+pub(crate) struct Callers {
+    keys: BTreeMap<&'static str, Key>,
+}
+
+impl Callers {
+    /// Makes the organizations, everybody, and what there is to ask for.
+    pub(crate) fn furnish(server: &Server) -> Callers {
         let mut keys = BTreeMap::new();
-        let server = server_over(Fleet::sqlite(&store).unwrap());
         let superuser = new_key();
         server.ensure_superuser(&superuser.public().to_pem().unwrap()).unwrap();
         let made = server.ensure_organization("acme", "admin").unwrap().unwrap();
@@ -85,9 +109,9 @@ impl Site {
         }
         keys.insert("nobody", shared.clone());
         keys.insert("stranger", stranger);
-        let site = Site { dir, store, keys };
-        site.fill(&server, &shared);
-        site
+        let callers = Callers { keys };
+        callers.fill(server, &shared);
+        callers
     }
 
     /// What there is to ask for.
@@ -118,12 +142,13 @@ impl Site {
         ask(admin, "POST", &format!("{org}/groups"), json!({"groupname": "ops"}));
     }
 
-    /// The status of a request in a copy of the site.
-    pub(crate) fn tried(&self, caller: &str, method: &str, path: &str, body: Option<Value>) -> u16 {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let copy = self.dir.path().join(format!("copy{}", COUNT.fetch_add(1, Ordering::SeqCst)));
-        copy_store(&self.store, &copy);
-        let server = server_over(Fleet::sqlite(&copy).unwrap());
+    pub(crate) fn request(
+        &self,
+        caller: &str,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Request {
         let name = match caller {
             "validator" => "acme-validator",
             "stranger" => "other-validator",
@@ -135,10 +160,7 @@ impl Site {
         if caller == "nobody" {
             request.fields.clear();
         }
-        let status = server.answer(&request).status;
-        drop(server);
-        remove_store(&copy);
-        status
+        request
     }
 }
 
@@ -177,8 +199,7 @@ pub(crate) fn signed(
         name,
         api_version: "0",
     };
-    let mut source = |buffer: &mut [u8]| noise(buffer);
-    let headers = sign(&signable, Protocol::V1_1, key, Random(&mut source)).unwrap();
+    let headers = sign(&signable, Protocol::V1_1, &SigningKey::new(key).unwrap()).unwrap();
     Request {
         method: method.to_owned(),
         path: bare.to_owned(),
