@@ -19,7 +19,15 @@ use serde_json::Value;
 fn give(case: &Case, giver: Giver<'_>) -> Given {
     assert!(!case.about.trim().is_empty(), "a case begins with what it shows");
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("case_spec.rb"), case.section("case_spec.rb")).unwrap();
+    case.lay_out(dir.path());
+    // A module stands among its own fixtures, as rake tasks lay it out.
+    if let Some(name) = case.get("module") {
+        let modules = dir.path().join("spec/fixtures/modules");
+        std::fs::create_dir_all(&modules).unwrap();
+        std::os::unix::fs::symlink(dir.path(), modules.join(name.trim())).unwrap();
+    }
+    let spec = case.sections().find(|(name, _)| name.ends_with("_spec.rb"));
+    let (spec, _) = spec.expect("a case has a spec file");
     let mut command = match giver {
         Giver::Ours => {
             let mut command = Command::new(env!("CARGO_BIN_EXE_fixpoint"));
@@ -29,10 +37,13 @@ fn give(case: &Case, giver: Giver<'_>) -> Given {
         Giver::Original(rspec) => Command::new(rspec),
     };
     let args = case.get("args").unwrap_or_default();
+    if !args.contains("--order") {
+        command.args(["--order", "defined"]);
+    }
     let output = command
-        .args(["--order", "defined", "--format", "json", "--out", "report.json"])
+        .args(["--format", "json", "--out", "report.json"])
         .args(args.split_whitespace())
-        .arg(if args.contains("case_spec.rb") { "--no-color" } else { "case_spec.rb" })
+        .arg(if args.contains(spec) { "--no-color" } else { spec })
         .current_dir(dir.path())
         .env("HOME", dir.path())
         .stdin(Stdio::null())

@@ -66,7 +66,15 @@ module Puppet
   class TemplateFailure < ParseError; end
   class NoSuitableProvider < Error; end
   # Carries a failure of the language through Ruby code unchanged.
-  class CarriedFailure < Error; end
+  class CarriedFailure < PreformattedError; end
+  class << self
+    # The last error of Ruby on its way through the language.
+    attr_accessor :__raised
+    # Whether providers are read with their type, as the original does it, or when they are needed.
+    attr_accessor :__eager
+    # Whether programs and files that providers ask for count as there: catalogs are looked at, not applied.
+    attr_accessor :__programs_exist
+  end
 
   module Bridge_; end
 
@@ -106,11 +114,25 @@ module Puppet
   end
   def self.version = "7.23.0"
   PUPPETVERSION = "7.23.0"
-  def self.[](name) = Puppet::Bridge.setting(name.to_s)
-  def self.[]=(name, value)
-    (@overrides ||= {})[name.to_s] = value
+  def self.[](name)
+    name = name.to_s
+    return __set[name] if __set.key?(name)
+    value = Puppet::Bridge.setting(name)
+    return value if __set.empty? || !value.is_a?(String)
+    # What lies below a folder goes with it.
+    DIRS.each do |dir|
+      next unless __set.key?(dir) && (old = Puppet::Bridge.setting(dir)) && value.start_with?("#{old}/")
+      return "#{__set[dir]}#{value.delete_prefix(old)}"
+    end
+    value
   end
-  def self.settings = Settings.new
+  DIRS = %w[statedir ssldir vardir confdir codedir rundir logdir].freeze
+  def self.[]=(name, value)
+    __set[name.to_s] = value
+  end
+  # Settings that code gave other values, until they are taken back.
+  def self.__set = @__set ||= {}
+  def self.settings = @settings ||= Settings.new
   def self.features = Features.instance
   def self.initialize_settings(*) = nil
   # Another node is compiled: what was remembered of the last one is removed.
@@ -136,8 +158,17 @@ module Puppet
 
   class Settings
     def [](name) = Puppet[name]
+    def []=(name, value)
+      Puppet[name] = value
+    end
     def value(name, *) = Puppet[name]
     def setting(_name) = nil
+    def clear = Puppet.__set.clear
+    def initialize_global_settings(*) = nil
+    def initialize_app_defaults(*) = nil
+    def global_defaults_initialized? = true
+    def app_defaults_initialized? = true
+    def define_settings(*) = nil
     def use(*) = nil
     # Sections of files are one here.
     def values(*) = self

@@ -48,10 +48,12 @@ module Puppet
           (@value_methods ||= {})[name] = m
         end
         (@value_events ||= {})[name] = options[:event] if options[:event]
+        (@value_features ||= {})[name] = Array(options[:required_features]) if options[:required_features]
       end
       def value_methods
         @value_methods || (superclass.respond_to?(:value_methods) ? superclass.value_methods : {}) || {}
       end
+      def value_features = @value_features || (superclass.respond_to?(:value_features) ? superclass.value_features : {})
       def value_events = @value_events || (superclass.respond_to?(:value_events) ? superclass.value_events : {})
       def initvars = nil
       def format_value_for_display(v, depth = 0)
@@ -77,8 +79,10 @@ module Puppet
     include Puppet::Util::Logging
     attr_accessor :resource, :parent, :sensitive
     attr_reader :should_value
-    def initialize(resource: nil, **)
-      @resource = resource
+    def initialize(options = {})
+      options = options.transform_keys { |k| k.to_s.to_sym }
+      @resource = options.delete(:resource)
+      options.each { |name, value| public_send(:"#{name}=", value) }
     end
     def name = self.class.name
     def default = nil
@@ -99,6 +103,7 @@ module Puppet
     def unmunge(v) = v
     def validate(v)
       __check_values(v)
+      __check_features(v)
       unsafe_validate(v)
     rescue ArgumentError, Puppet::Error
       raise
@@ -112,9 +117,14 @@ module Puppet
       s = v.to_s
       a = self.class.value_aliases
       s = a[s.to_sym].to_s if a.key?(s.to_sym)
-      found = vals.find { |x| x.is_a?(Regexp) ? false : x.to_s == s }
-      return found.is_a?(String) || found.is_a?(Symbol) ? found.to_s.to_sym : found if found
-      v
+      # A value that is named is a symbol, true and false as well.
+      vals.any? { |x| !x.is_a?(Regexp) && x.to_s == s } ? s.to_sym : v
+    end
+    def __check_features(v)
+      needed = self.class.value_features.find { |k, _| k.is_a?(Regexp) ? k.match?(v.to_s) : k.to_s == v.to_s }&.last
+      return if needed.nil? || provider.satisfies?(needed)
+      names = needed.map { |f| "'#{f}'" }.join(", ")
+      raise ArgumentError, "Provider #{provider.class.name} must have features #{names} to set '#{name}' to '#{v}'"
     end
     def __check_values(v)
       vals = self.class.values
@@ -139,6 +149,7 @@ module Puppet
     def format(fmt, *args) = args.empty? ? fmt : Kernel.format(fmt, *args)
     def metaparam? = false
     class Boolean < Parameter
+      newvalues(true, false, :yes, :no)
       def unsafe_munge(v)
         case v.to_s
         when "true", "yes" then true

@@ -34,6 +34,9 @@ module Puppet
             end
             def __kind = "Puppet::Util::FileType::FileType#{self.class.name.to_s.capitalize}"
           end
+          constant = :"FileType#{name.to_s.capitalize}"
+          remove_const(constant) if const_defined?(constant, false)
+          const_set(constant, kind)
           (@filetypes ||= {})[name] = kind
         end
         def filetype(name) = (@filetypes || {})[name.to_sym]
@@ -46,7 +49,7 @@ module Puppet
       def cronargs
         uid = Puppet::Util.uid(@path)
         own = { failonfail: true, combine: true }
-        uid && uid == Process.uid ? own : own.merge(uid: @path)
+        uid && uid == Puppet::Util::SUIDManager.uid ? own : own.merge(uid: @path)
       end
       newfiletype(:flat) do
         def read = File.exist?(@path) ? File.read(@path) : nil

@@ -124,6 +124,7 @@ module Puppet
       def self.inherited(sub)
         super
         sub.name = :ensure
+        sub.desc("The basic property that the resource should be in.")
       end
       def change_to_s(current, newvalue)
         return "created" if current == :absent || current.nil?

@@ -42,13 +42,14 @@ module Puppet
             options = { failonfail: true, combine: true, custom_environment: env || {} }
             Puppet::Util::Execution.execute(words, options)
           end
-          define_singleton_method(name) { |*args| run.call(*args) }
-          define_method(name) { |*args| run.call(*args) }
+          # What a parent has is kept.
+          define_singleton_method(name) { |*args| run.call(*args) } unless singleton_class.method_defined?(name)
+          define_method(name) { |*args| self.class.public_send(name, *args) } unless method_defined?(name)
         end
       end
       def command(name)
         if (p = (@commands_ || {})[name.to_sym])
-          return Puppet::Util.which(p) || raise(Puppet::MissingCommand, "Command #{name} is missing")
+          return which(p) || raise(Puppet::MissingCommand, "Command #{name} is missing")
         end
         return superclass.command(name) if superclass.respond_to?(:command)
         raise Puppet::DevError, "No command #{name} defined for provider #{self.name}"
@@ -61,11 +62,12 @@ module Puppet
       def feature?(f)
         return true if declared_features.include?(f.to_sym)
         spec = resource_type && resource_type.provider_feature(f)
-        m = spec && spec[1] && spec[1][:methods]
+        m = spec && spec.methods
         m ? m.all? { |x| method_defined?(x) || respond_to?(x) } : false
       end
       def features = resource_type.features.select { |f| feature?(f) }
-      alias satisfies? feature?
+      def satisfies?(*needed) = needed.flatten.all? { |f| feature?(f) }
+      def initvars = nil
       def suitable?(_short = true)
         all = (@confines || []) + (superclass.instance_variable_get(:@confines) || [])
         all.all? do |h|
@@ -73,6 +75,7 @@ module Puppet
             case k
             when :__command, :for_binary then true
             when :exists
+              next true if Puppet.__programs_exist
               is_command = h[:__command] || h[:for_binary]
               is_command ? !Puppet::Util.which(v).nil? : Array(v).all? { |p| File.exist?(p) }
             when :feature then Array(v).all? { |f| Puppet.features.send(:"#{f}?") }
@@ -103,7 +106,11 @@ module Puppet
           define_method(:"#{a}=") { |v| @property_hash[a] = v }
         end
       end
-      def supports_parameter?(*) = true
+      def supports_parameter?(attribute)
+        attribute = resource_type.attrclass(attribute) unless attribute.is_a?(Class)
+        needed = attribute.required_features
+        needed.nil? || !!satisfies?(*needed)
+      end
       def to_s = "Puppet::Type::#{resource_type && resource_type.name}::Provider::#{name}"
       def execute(*a) = Puppet::Util::Execution.execute(*a)
       def execpipe(*a, &b) = Puppet::Util::Execution.execpipe(*a, &b)
@@ -142,12 +149,42 @@ module Puppet
     def execute(*a) = Puppet::Util::Execution.execute(*a)
     def execpipe(*a, &b) = Puppet::Util::Execution.execpipe(*a, &b)
     def feature?(f) = self.class.feature?(f)
+    def features = self.class.features
+    def satisfies?(*f) = self.class.satisfies?(*f)
     def self.const_missing(name)
       return super unless name == :ParsedFile
       Puppet::Bridge.part("parsed")
       const_get(name)
     end
-    class Package < Provider; end
+    # What providers of packages share.
+    class Package < Provider
+      def self.prefetch(packages)
+        instances.each { |one| (found = packages[one.name]) && found.provider = one }
+      end
+      def properties
+        @property_hash = query || { ensure: :absent } if @property_hash.empty?
+        @property_hash.dup
+      end
+      def validate_source(_value) = true
+      # Options that are pairs are written with `=`.
+      def join_options(options)
+        options&.flat_map { |one| one.is_a?(Hash) ? one.keys.sort.map { |k| "#{k}=#{one[k]}" } : [one] }
+      end
+    end
+    # What providers of commands share.
+    class Exec < Provider
+      def environment = {}
+      def extractexe(command)
+        return command.first if command.is_a?(Array)
+        command =~ /\A"([^"]+)"|\A'([^']+)'/ ? $1 || $2 : command.split(/ /).first
+      end
+      def validatecmd(command)
+        exe = extractexe(command)
+        return true if Puppet::Util.absolute_path?(exe) || resource[:path]
+        raise ArgumentError, "'#{exe}' is not qualified and no path was specified. Please qualify the command or " \
+                             "specify a path."
+      end
+    end
     class NameService < Provider; end
     class Confine; end
 

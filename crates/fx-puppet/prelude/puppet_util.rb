@@ -275,6 +275,36 @@ module Puppet
       def tagged?(*t) = t.flatten.any? { |x| tags.include?(x.to_s.downcase) }
     end
     class Diff; end
+    # Work that is tried again after the errors that are named, each time after a longer wait.
+    module RetryAction
+      module RetryException
+        class NoBlockGiven < Puppet::Error; end
+        class NoRetriesGiven < Puppet::Error; end
+      end
+      def self.retry_action(options = {})
+        raise RetryException::NoBlockGiven unless block_given?
+        most = options[:retries] or raise RetryException::NoRetriesGiven
+        kinds, failed = options[:retry_exceptions] || [StandardError], 0
+        begin
+          yield
+        rescue *(kinds.is_a?(Hash) ? kinds.keys : kinds) => e
+          raise if failed >= most
+          failed += 1
+          Puppet.info("Caught exception #{e.class}:#{e} retrying")
+          sleep((2**failed - 1) * 0.1)
+          retry
+        end
+      end
+    end
+    # What is remembered of the last run belongs to the run.
+    class Storage
+      def self.store = nil
+      def self.load = nil
+      def self.init = nil
+      def self.clear = nil
+      def self.state = {}
+      def self.cache(_object) = {}
+    end
     module Ini; end
     class IniConfig_; end
   end

@@ -22,15 +22,22 @@ module Puppet
         k = Class.new(parent)
         k.name = name
         k.self_refresh = true if options[:self_refresh]
-        constant = name.to_s.split("_").map(&:capitalize).join
+        constant = name.to_s.capitalize
         const_set(constant, k) unless name.to_s =~ /[^a-z0-9_]/ || const_defined?(constant, false)
         TYPES[name] = k
         __constructor(name)
         k.class_eval(&block) if block
         k.newparam(:provider) { desc "The provider" } if k.__uses_providers? && !k.valid_parameter?(:provider)
+        k.__all_providers if Puppet.__eager
         k
       end
-      def rmtype(name) = TYPES.delete(name)
+      def rmtype(name)
+        name = name.to_s.downcase.to_sym
+        LOADED.delete(name)
+        constant = name.to_s.capitalize
+        remove_const(constant) if const_defined?(constant, false)
+        TYPES.delete(name)
+      end
       def __uses_providers? = !(@provider_parent_used.nil?) || Puppet::Bridge.provider_dir?(name.to_s)
       def desc(text = nil) = @doc = text
       def doc = @doc
@@ -45,12 +52,13 @@ module Puppet
       end
       NAMEVARS = { file: :path, exec: :command, tidy: :path, mount: :name }.freeze
       def __builtin(name)
-        k = Class.new(Type)
+        k = Class.new(name == :component ? Container : Type)
         k.name = name
         Puppet::Bridge.builtin_type(name.to_s).each do |p|
           k.newparam(p.to_sym, namevar: NAMEVARS[name] == p.to_sym)
         end
         k.instance_variable_set(:@__builtin, true)
+        const_set(name.to_s.capitalize, k) unless const_defined?(name.to_s.capitalize, false)
         __constructor(name)
         TYPES[name] = k
       end
@@ -123,7 +131,10 @@ module Puppet
       def attrclass(n) = __params[n.to_sym] || __props[n.to_sym]
       def paramclass(n) = __params[n.to_sym]
       def propertybyname(n) = __props[n.to_sym]
-      def attrtype(n) = __props.key?(n.to_sym) ? :property : METAPARAMS.include?(n.to_sym) ? :meta : :param
+      def attrtype(n)
+        return :property if __props.key?(n.to_sym)
+        METAPARAMS.include?(n.to_sym) && !__params.key?(n.to_sym) ? :meta : :param
+      end
       def allattrs = key_attributes | (__params.keys + __props.keys + METAPARAMS)
       def metaparams = METAPARAMS
       def metaparam?(n) = METAPARAMS.include?(n.to_sym)
@@ -155,7 +166,10 @@ module Puppet
       def autosubscribe(name, &block) = (@autosubscribes ||= {})[name.to_sym] = block
       def __autos(kind) = instance_variable_get(:"@#{kind}") || {}
       def eachautorequire = (@autorequires || {}).each { |k, b| yield k, b }
-      def feature(name, docs = nil, options = {}) = (@features ||= {})[name.to_sym] = [docs, options]
+      ProviderFeature = Struct.new(:name, :docs, :methods)
+      def feature(name, docs = nil, options = {})
+        (@features ||= {})[name.to_sym] = ProviderFeature.new(name.to_sym, docs, options[:methods])
+      end
       def features = (@features || {}).keys
       def provider_feature(name) = (@features || {})[name.to_sym]
       def apply_to_all = nil
@@ -176,6 +190,7 @@ module Puppet
       def provide(name, options = {}, &block)
         @providers ||= {}
         name = name.to_s.downcase.to_sym
+        unprovide(name) if @providers.key?(name)
         parent = options[:parent]
         parent = case parent
                  when nil then (@base_provider ||= Class.new(Puppet::Provider).tap { |c| c.resource_type = self })
@@ -216,8 +231,18 @@ module Puppet
         best = all.map(&:specificity).max
         @defaultprovider = all.select { |p| p.specificity == best }.first
       end
-      def rmprovider(*) = nil
-      def unprovide(*) = nil
+      def unprovide(name)
+        @defaultprovider = nil
+        (@providers ||= {}).delete(name.to_s.downcase.to_sym)
+        constant = :"Provider#{name.to_s.capitalize}"
+        remove_const(constant) if const_defined?(constant, false)
+        nil
+      end
+      alias rmprovider unprovide
+      def provider_hash = @providers ||= {}
+      def provider_hash_by_type(type) = type.provider_hash
+      def clear = nil
+      def allclear = nil
       def instances
         seen = {}
         __all_providers.values.select { |p| p.suitable? && p.respond_to?(:instances) }.flat_map do |p|
@@ -239,7 +264,7 @@ module Puppet
         @defaultprovider = p
       end
       def context_required? = false
-      def to_s = name ? "Puppet::Type::#{name.to_s.split("_").map(&:capitalize).join}" : super
+      def to_s = name ? "Puppet::Type::#{name.to_s.capitalize}" : super
       # What names a resource is one that is not in the catalog yet, wherever it stands in a value.
       def __references(v)
         case v
@@ -346,5 +371,28 @@ module Puppet
     end
   end
   module Transaction; end
+  # A class or a define, as a resource.
+  class Type::Container < Type
+    class << self
+      def __params = @__params ||= { name: Class.new(Parameter) { self.name = :name } }
+      def valid_parameter?(_name) = true
+      def attrclass(name) = __params[name.to_sym] ||= Class.new(Parameter).tap { |k| k.name = name.to_sym }
+    end
+    def ref = title.to_s.include?("[") ? title.to_s : Puppet::Resource.new("Class", title).to_s
+    alias to_s ref
+  end
+  # One resource before another, and what the second does when the first changes.
+  class Relationship
+    attr_accessor :source, :target, :callback
+    attr_reader :event
+    def initialize(source, target, options = {})
+      @source, @target, @callback, @event = source, target, options[:callback], options[:event] || :NONE
+    end
+    def label = { callback: callback, event: event }.reject { |name, v| v.nil? || name == :event && v == :NONE }
+    def match?(event) = !(@event == :NONE || event == :NONE) && (@event == :ALL_EVENTS || @event == event)
+    def ref = "#{source} => #{target}"
+    def inspect = "{ #{source} => #{target} }"
+    alias to_s ref
+  end
 end
 %w[type_resource provider].each { |name| Puppet::Bridge.part(name) }

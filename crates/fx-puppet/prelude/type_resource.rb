@@ -18,9 +18,13 @@ module Puppet
       else
         h = given.dup
         @title = h.delete(:title) || h[:name] || h[self.class.namevar]
+        @catalog = h.delete(:catalog)
+        secret = h.delete(:sensitive_parameters)
+        raise Puppet::Error, "Title or name must be provided" unless @title
       end
-      if h.key?(:name) && (own = self.class.namevar) && own != :name && !h.key?(own)
-        h[own] = h.delete(:name)
+      # By the word `name` the attribute that names the resource is meant; of two the last counts.
+      if h.key?(:name) && (own = self.class.namevar) && own != :name && !self.class.attrclass(:name)
+        h = h.each_with_object({}) { |(k, v), all| all[k == :name ? own : k] = v }
       end
       @original_parameters = h.dup
       __fill_from_title(h)
@@ -31,7 +35,8 @@ module Puppet
       order = [self.class.namevar, :provider, :ensure].compact + (self.class.instance_variable_get(:@paramorder) || [])
       (order.uniq & h.keys).each { |k| self[k] = h[k] }
       (h.keys - order).each { |k| self[k] = h[k] }
-      given.sensitive_parameters.each { |k| @params[k] && @params[k].sensitive = true } if given.is_a?(Puppet::Resource)
+      secret = given.sensitive_parameters if given.is_a?(Puppet::Resource)
+      Array(secret).each { |k| @params[k.to_sym] && @params[k.to_sym].sensitive = true }
       __defaults
       __validate
     end
@@ -61,24 +66,27 @@ module Puppet
         parts.zip(m.captures).each do |(name, conv), text|
           h[name] = conv ? conv.call(text) : text if !h.key?(name) && !text.nil?
         end
-        break
+        return
       end
+      raise Puppet::Error, "No set of title patterns matched the title \"#{@title}\"." unless pats.empty?
     end
     def provider=(p)
       @__provider_given = p
-      @provider = p if p.is_a?(Puppet::Provider)
-      if p.is_a?(Puppet::Provider)
-        p.resource = self
-      end
+      return if p.nil? || p.is_a?(String) || p.is_a?(Symbol) || p.is_a?(Class)
+      @provider = p
+      p.resource = self if p.is_a?(Puppet::Provider)
     end
     def __set_provider
-      return if @provider.is_a?(Puppet::Provider)
+      return if @provider
       wanted = @__provider_given
-      k = if wanted
+      k = if wanted.is_a?(Class)
+            wanted
+          elsif wanted
             self.class.provider(wanted)
           elsif self.class.valid_parameter?(:provider) || self.class.instance_variable_get(:@providers) ||
                 Puppet::Bridge.provider_dir?(self.class.name.to_s)
-            self.class.defaultprovider
+            default = self.class.defaultprovider
+            default.nil? || default.is_a?(Class) ? default : self.class.provider(default.name)
           end
       raise Puppet::Error, "Parameter provider failed on #{ref}: Invalid provider '#{wanted}'" if wanted && k.nil?
       @provider = k && k.new(self)
@@ -88,6 +96,7 @@ module Puppet
         next if @params.key?(n) || n == :provider
         k = self.class.attrclass(n)
         next unless k && k.method_defined?(:default)
+        next unless __supported?(k)
         inst = k.new(resource: self)
         v = inst.default
         next if v.nil?
@@ -98,7 +107,13 @@ module Puppet
     def newattr(name)
       k = self.class.attrclass(name) or
         raise Puppet::Error, "#{self.class.name} does not have a parameter named #{name}"
+      return nil unless __supported?(k)
       @params[name.to_sym] ||= k.new(resource: self)
+    end
+    # What a provider has not the features for is not managed.
+    def __supported?(attribute)
+      return true unless attribute.required_features && @provider.is_a?(Puppet::Provider)
+      @provider.class.supports_parameter?(attribute)
     end
     def parameter(n) = @params[n.to_sym] || (n.to_sym == :name ? @params[self.class.namevar] : nil)
     def property(n) = (p = @params[n.to_sym]).is_a?(Property) ? p : nil
@@ -120,21 +135,27 @@ module Puppet
     def []=(n, v)
       n = n.to_s.to_sym
       @catalog.__touch(self) if @__known
-      if METAPARAMS.include?(n)
+      if METAPARAMS.include?(n) && !self.class.attrclass(n)
         (@__meta ||= {})[n] = v
         @noop = v if n == :noop
+        __audit(v) if n == :audit
         return
       end
       return if n == :provider
       n = self.class.namevar if n == :name && !self.class.attrclass(:name) && self.class.namevar
       raise Puppet::Error, "no parameter named '#{n}'" unless self.class.valid_parameter?(n)
       raise Puppet::Error, "Got nil value for #{n}" if v.nil?
-      p = newattr(n)
+      p = newattr(n) or return
       begin
         p.value = v
       rescue Puppet::Error, ArgumentError => e
         raise Puppet::ResourceError, "Parameter #{n} failed on #{ref}: #{e.message}"
       end
+    end
+    # What is only looked at is a property all the same.
+    def __audit(names)
+      names = self.class.validproperties if Array(names).map(&:to_s) == ["all"]
+      Array(names).each { |name| newattr(name) if self.class.validproperty?(name) }
     end
     def delete(n) = @params.delete(n.to_sym)
     def set_default(*) = nil
@@ -150,6 +171,8 @@ module Puppet
       properties.any? { |p| p.should && p.class.name != :ensure } ||
         !!(property(:ensure) && property(:ensure).shouldorig)
     end
+    def purging = @purging = true
+    def purging? = !!@purging
     def isomorphic? = self.class.isomorphic?
     def uniqueness_key = self.class.key_attributes.sort_by(&:to_s).map { |n| self[n] }
     def retrieve
@@ -183,7 +206,38 @@ module Puppet
     def pre_run_check = nil
     def finish = nil
     def suitable? = true
-    def builddepends = []
+    # Edges to the resources that its type names by itself, as far as the catalog has them.
+    { autorequire: :autorequires, autobefore: :autobefores, autonotify: :autonotifies,
+      autosubscribe: :autosubscribes }.each do |name, kind|
+      define_method(name) { |among = nil| __edges(kind, among) }
+    end
+    def __edges(kind, among)
+      among ||= catalog
+      raise Puppet::DevError, "You cannot add relationships without a catalog" unless among
+      self.class.__autos(kind).flat_map do |type, block|
+        next [] unless Puppet::Type.type(type) || type == :class
+        Array(instance_exec(self, &block)).flatten.compact.filter_map do |other|
+          other = among.resource(type, other.to_s) unless other.is_a?(Puppet::Type)
+          next if other.nil?
+          first = %i[autorequires autosubscribes].include?(kind)
+          hears = %i[autonotifies autosubscribes].include?(kind)
+          event = hears ? { event: :ALL_EVENTS, callback: :refresh } : { event: :NONE }
+          Puppet::Relationship.new(first ? other : self, first ? self : other, event)
+        end
+      end
+    end
+    # Edges of what was written, to be refreshed where it was said so.
+    def builddepends
+      { require: [:NONE, true], subscribe: [:ALL_EVENTS, true], before: [:NONE, false],
+        notify: [:ALL_EVENTS, false] }.flat_map do |name, (event, first)|
+        Array(self[name]).filter_map do |wanted|
+          other = wanted.is_a?(Puppet::Type) ? wanted : catalog&.resource(wanted.to_s)
+          next unless other
+          options = event == :NONE ? { event: event } : { event: event, callback: :refresh }
+          Puppet::Relationship.new(first ? other : self, first ? self : other, options)
+        end
+      end
+    end
     def insync?(is) = properties.all? { |p| p.insync?(is[p.name]) }
     def fail(*args)
       raise Puppet::ResourceError, "#{args.reject { |a| a.is_a?(Class) }.join(" ")}" if args.first.is_a?(Class)

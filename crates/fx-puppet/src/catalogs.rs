@@ -160,13 +160,25 @@ pub fn compile_texts(
     facts: Vec<(String, Value)>,
     texts: &[(String, Vec<u8>)],
 ) -> Result<Compilation, String> {
+    let evaluator = evaluator_of(machine, request, node, Some(facts));
+    evaluator.compile(texts)?;
+    finished(&evaluator, request)
+}
+
+/// An evaluator for a node, with nothing evaluated yet. Without facts those of this machine count.
+pub(crate) fn evaluator_of(
+    machine: &Machine,
+    request: &CatalogRequest,
+    node: &str,
+    facts: Option<Vec<(String, Value)>>,
+) -> Rc<Evaluator> {
     let settings = Settings {
         node: node.to_owned(),
         environment: request.environment.clone(),
         modulepath: request.modulepath.clone(),
         environment_dir: request.environment_dir.clone(),
         hiera_config: request.hiera_config.clone(),
-        facts: Some(facts),
+        facts,
         is_remote: true,
         server_name: request.server.name.clone(),
         server_ip: request.server.ip.clone(),
@@ -182,15 +194,20 @@ pub fn compile_texts(
         given: request.given.clone(),
         trace: request.trace,
     };
-    let run = machine.run;
-    let evaluator = Evaluator::new(machine, settings);
-    evaluator.compile(texts)?;
+    Evaluator::new(machine, settings)
+}
+
+/// The catalog of what was evaluated.
+pub(crate) fn finished(
+    evaluator: &Evaluator,
+    request: &CatalogRequest,
+) -> Result<Compilation, String> {
     let version = match &request.version {
         // A number of a version is a number in the catalog, as the original has it.
         Some(text) => {
             text.parse::<i64>().map_or_else(|_| text.as_str().into(), serde_json::Value::from)
         }
-        None => run.look().now().secs.into(),
+        None => evaluator.run.look().now().secs.into(),
     };
     let text = evaluator.catalog_text(&version)?;
     Ok(Compilation { text, exported: evaluator.exported() })

@@ -63,7 +63,7 @@ pub use modules::{
 };
 pub use providers::{default_provider, providers};
 pub use regex::Regex;
-pub use ruby::{Heard, RubyChange, RubyDeclaration, RubyResource, Said};
+pub use ruby::{Heard, RubyChange, RubyDeclaration, RubyResource, RubySession, Said};
 pub use tools::{
     assert_type, epp, evaluate, explain_lookup, explain_lookup_options, lookup, machine_facts,
     ruby_text, shown_json, value_from_text, value_to_json,

@@ -91,6 +91,11 @@ impl Machine {
         self.read.flags.borrow_mut().extend(names);
     }
 
+    /// For a process that compiles for long: Ruby's garbage is collected often.
+    pub fn stays(&self) {
+        self.ruby.frugal.set(true);
+    }
+
     /// Looks for modules and what they hold again: plug-ins came since.
     pub fn forget_modules(&self) {
         let Read { kinds, modules, listing, libs, ruby_files, .. } = &*self.read;
@@ -107,28 +112,7 @@ impl Machine {
     }
 }
 
-/// Name of this machine, in lower case: the host's name and domain.
+/// Name of this machine, in lower case: the host's name and domain as the facts have them.
 pub fn node_name(machine: &Machine) -> String {
-    let run = machine.run;
-    let host = run.look().uname().nodename.to_lowercase();
-    if host.contains('.') {
-        return host;
-    }
-    let read = |path: &str| {
-        run.look()
-            .read(std::path::Path::new(path))
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .unwrap_or_default()
-    };
-    let resolv = read("/etc/resolv.conf");
-    let domain = resolv.lines().rev().find_map(|line| {
-        let mut words = line.split_whitespace();
-        matches!(words.next()?, "domain" | "search")
-            .then(|| words.next().map(str::to_owned))
-            .flatten()
-    });
-    match domain {
-        Some(domain) => format!("{host}.{}", domain.trim_end_matches('.')),
-        None => host,
-    }
+    fx_facts::node_name(machine.run.look()).to_lowercase()
 }

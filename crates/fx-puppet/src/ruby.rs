@@ -11,6 +11,7 @@ mod libs;
 mod printed;
 mod resource;
 mod resources;
+mod session;
 mod template;
 mod types;
 
@@ -26,6 +27,7 @@ use crate::eval::{Evaluated, Evaluator, Flow, Issue, Scope};
 use crate::value::Value;
 pub(crate) use libs::Libs;
 pub use resource::{Heard, RubyChange, RubyDeclaration, RubyResource, Said};
+pub use session::RubySession;
 pub(crate) use template::joined;
 
 macro_rules! parts {
@@ -77,6 +79,10 @@ pub(crate) struct Ruby {
     /// Names of the modules that a module says it depends on.
     needs: RefCell<FxHashMap<Rc<str>, Rc<[String]>>>,
     parts: RefCell<Vec<String>>,
+    /// Whether an error of Ruby that passes through the language comes out as itself.
+    keeps_errors: std::cell::Cell<bool>,
+    /// Whether memory counts more than time.
+    pub(crate) frugal: std::cell::Cell<bool>,
     /// What Ruby logs, while it is collected.
     said: RefCell<Option<Vec<Said>>>,
 }
@@ -98,6 +104,9 @@ fn new_vm(evaluator: &Evaluator) -> Vm {
         argv: Vec::new(),
     });
     vm.shipped = PARTS;
+    if evaluator.machine.ruby.frugal.get() {
+        vm.set_frugal();
+    }
     vm
 }
 
@@ -286,9 +295,20 @@ fn failure(ruby: &Ruby, vm: &mut Vm, unwind: fx_ruby::vm::Unwind) -> Flow {
         "UncaughtThrowError" if thrown(vm, exception).as_deref() == Some("no_such_key") => {
             Issue::NoSuchKey
         }
+        _ if ruby.keeps_errors.get() => {
+            remember(vm, exception);
+            Issue::Raised
+        }
         _ => Issue::Other,
     };
     Flow::raw(message).with(issue)
+}
+
+/// Keeps an error until it comes out of the language.
+fn remember(vm: &mut Vm, exception: Rb) {
+    if let Ok(puppet) = constant(vm, "Puppet") {
+        let _kept = vm.call_name(puppet, "__raised=", &[exception]);
+    }
 }
 
 /// The name that was thrown and that nobody caught.
@@ -300,8 +320,23 @@ fn thrown(vm: &mut Vm, exception: Rb) -> Option<String> {
 /// Raises a failure of the language in Ruby.
 fn carry<T>(ruby: &Ruby, vm: &mut Vm, flow: Flow) -> Res<T> {
     let text = flow.clone().text();
+    let issue = match &flow {
+        Flow::Fail(failure) => failure.issue.clone(),
+        _ => Issue::Other,
+    };
     *ruby.carried.borrow_mut() = Some(flow);
-    let puppet = constant(vm, "Puppet::CarriedFailure")?;
+    let puppet = match issue {
+        Issue::Raised => {
+            let puppet = constant(vm, "Puppet")?;
+            let known = vm.call_name(puppet, "__raised", &[])?;
+            if known.truthy() {
+                return vm.throw(known);
+            }
+            constant(vm, "Puppet::CarriedFailure")?
+        }
+        Issue::Arguments if ruby.keeps_errors.get() => constant(vm, "ArgumentError")?,
+        _ => constant(vm, "Puppet::CarriedFailure")?,
+    };
     let message = vm.str(text);
     let exception = vm.call_name(puppet, "new", &[message])?;
     vm.throw(exception)

@@ -228,6 +228,8 @@ pub struct RBig {
 
 /// Bytes that may be allocated after a collection before the next one, at least.
 const QUIET: usize = 12 << 20;
+/// The same where memory counts more than time.
+const FRUGAL: usize = 1 << 20;
 
 #[derive(Default)]
 pub struct Heap {
@@ -247,6 +249,8 @@ pub struct Heap {
     pub bytes: usize,
     /// The collector runs at the next safepoint when `bytes` has come so far.
     pub collect_at: usize,
+    /// Whether collections come often, so that what nobody needs takes little memory.
+    pub frugal: bool,
     /// Whether slots of blocks and environments are left to the collector, which is tested.
     pub poison: bool,
 }
@@ -261,7 +265,8 @@ impl Heap {
 
     /// Sets when the next collection is due, by the bytes of objects that were live.
     pub(crate) fn rest(&mut self, live: usize) {
-        self.collect_at = self.bytes + live.max(QUIET);
+        let step = if self.frugal { (live / 4).max(FRUGAL) } else { live.max(QUIET) };
+        self.collect_at = self.bytes + step;
     }
 
     #[inline]

@@ -182,3 +182,22 @@ fn limits_of_time_heap_and_depth_end_in_an_exception_with_its_line() {
     });
     assert!(ok.is_some());
 }
+
+#[test]
+fn a_machine_that_stays_for_long_collects_often() {
+    let ok = on_big_stack(|| {
+        let collections = |frugal: bool| {
+            let mut vm = plain();
+            if frugal {
+                vm.set_frugal();
+            }
+            match vm.run_script(b"500.times { 'x' * 8_000 }\nexit GC.count", "t.rb") {
+                Ended::Exit(code) => code,
+                Ended::Failed(report) => panic!("{report}"),
+            }
+        };
+        assert_eq!(collections(false), 0);
+        assert!(collections(true) >= 2);
+    });
+    assert!(ok.is_some());
+}

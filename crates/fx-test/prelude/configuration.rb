@@ -78,8 +78,11 @@ module RSpec
       end
       alias alias_it_should_behave_like_to alias_it_behaves_like_to
 
+      def chose_mocks? = !!@chose_mocks
       def mock_with(framework)
+        @chose_mocks = true
         @mock_framework_name = framework
+        Mocks::Mocha.take_over if framework.to_s == "mocha"
         yield mock_settings if block_given?
       end
       def mock_framework = self

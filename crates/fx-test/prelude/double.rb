@@ -60,7 +60,8 @@ module RSpec
       end
       def respond_to_missing?(*) = false
       def __owner
-        ::Module === @owner ? @owner : (::Object.const_get(@owner.to_s) if ::Object.const_defined?(@owner.to_s))
+        return @owner if ::Module === @owner
+        ::Object.const_get(@owner.to_s) if /\A[A-Z]/.match?(@owner.to_s) && ::Object.const_defined?(@owner.to_s)
       end
     end
   end

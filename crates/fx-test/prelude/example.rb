@@ -114,6 +114,7 @@ module RSpec
       end
 
       def between_hooks(instance, groups)
+        RSpec::Puppet::World.enter(metadata)
         caught do
           befores = [RSpec.configuration, *groups.reverse].flat_map { |one| one.hooks.of(:before, :each, metadata) }
           befores.each { |hook| instance.instance_exec(self, &hook.block) }
@@ -124,6 +125,7 @@ module RSpec
         groups.each { |one| one.hooks.of(:after, :each, metadata).each { |hook| after(instance, hook) } }
         RSpec.configuration.hooks.of(:after, :each, metadata).each { |hook| after(instance, hook) }
         Mocks.teardown
+        RSpec::Puppet::World.forget
       end
 
       def after(instance, hook) = caught { instance.instance_exec(self, &hook.block) }
@@ -188,6 +190,29 @@ module RSpec
       end
     end
 
+    # The order of a run. A random one follows from the seed and the places of examples alone, by the hash that
+    # RSpec uses (Jenkins, one at a time): the same seed gives the same order there and here.
+    module Ordering
+      WORD = 0xFFFF_FFFF
+      def self.random? = RSpec.configuration.order.to_s.start_with?("rand")
+      def self.of(items)
+        return items unless random?
+        seed = RSpec.configuration.seed.to_s
+        items.sort_by { |one| hash_of(seed + one.id) }
+      end
+      def self.hash_of(text)
+        hash = 0
+        text.each_byte do |byte|
+          hash = (hash + byte) & WORD
+          hash = (hash + (hash << 10)) & WORD
+          hash ^= hash >> 6
+        end
+        hash = (hash + (hash << 3)) & WORD
+        hash ^= hash >> 11
+        (hash + (hash << 15)) & WORD
+      end
+    end
+
     # Runs a group: its examples, then the groups in it, between hooks that run once.
     class GroupRun
       def initialize(reporter, chosen)
@@ -195,7 +220,7 @@ module RSpec
       end
 
       def run(group)
-        examples = group.examples.select { |one| @chosen.include?(one) }
+        examples = Ordering.of(group.examples.select { |one| @chosen.include?(one) })
         return true if group.all_examples.none? { |one| @chosen.include?(one) }
         return false if RSpec.world.wants_to_quit
         @reporter.group_started(group)
@@ -215,7 +240,7 @@ module RSpec
           quit_if_enough unless passed
           passed
         end
-        good.all? & group.children.map { |child| run(child) }.all?
+        good.all? & Ordering.of(group.children).map { |child| run(child) }.all?
       end
 
       def quit_if_enough

@@ -25,6 +25,8 @@ module RSpec
         def let(name, &block)
           raise "#let or #subject called without a block" unless block
           values.define_method(name, &block)
+          # A block with a parameter gets the example.
+          return define_method(name) { __memoized(name) { super(RSpec.current_example) } } if block.arity == 1
           define_method(name) { __memoized(name) { super() } }
         end
         def let!(name, &block)
@@ -53,8 +55,9 @@ module RSpec
         alias shared_examples_for shared_examples
         def include_examples(title, *args, &block)
           found = shared(title)
-          include_customization(block)
           module_exec(*args, &found.block) if found.block
+          # What is given with it has the last word.
+          module_exec(&block) if block
         end
         alias include_context include_examples
         def it_behaves_like(title, *args, &block)
@@ -66,6 +69,24 @@ module RSpec
         end
         alias it_should_behave_like it_behaves_like
 
+        # rspec-its: an example about a part of the subject.
+        def its(part, *options, &block)
+          subgroup([part.to_s], nil, {}, caller_line) do |group|
+            group.let(:__its) do
+              next subject[*part] if part.is_a?(Array)
+              part.to_s.split(".").inject(subject) { |value, name| value.public_send(name) }
+            end
+            group.define_method(:is_expected) { expect(__its) }
+            group.alias_method(:are_expected, :is_expected)
+            group.define_method(:should) { |matcher = nil, message = nil| expect(__its).to(matcher, message) }
+            group.define_method(:should_not) { |matcher = nil, message = nil| expect(__its).not_to(matcher, message) }
+            group.add_example([nil, *options].compact, block, {})
+          end
+        end
+        # A matcher of the spec's own.
+        def define(name, &block) = RSpec::Matchers.define(name, &block)
+        # Its place in its file, by numbers.
+        def id = @id ||= "#{parent_groups.last.file_path}[#{parent_groups.reverse.map(&:number).join(":")}]"
         def described_class = metadata[:described_class]
         def description = metadata[:description]
         def file_path = metadata[:file_path]
@@ -157,7 +178,6 @@ module RSpec
         # What lets compute; the group itself has methods that remember it. Made with the first, so that
         # it is nearer than the modules which the group includes.
         def values = @values ||= const_set(:LetDefinitions, Module.new).tap { |made| include(made) }
-        def include_customization(block) = (module_exec(&block) if block)
         def shared(title)
           RSpec.world.shared.find(parent_groups, title) or
             raise ArgumentError, "Could not find shared examples #{title.inspect}"
@@ -204,9 +224,11 @@ module RSpec
 
     module Metadata
       # A description of several words; parts that begin with `#`, `.` or `::` follow without a blank.
-      def self.describe(args) = args.reduce("") { |text, one| join_two(text, one.is_a?(Symbol) ? one.to_s : one.to_s) }
-      def self.join(parent, args) = args.reduce(parent.to_s) { |text, one| join_two(text, one.to_s, one.is_a?(Module)) }
-      def self.join_two(text, more, _module = false)
+      def self.describe(args) = join("", args)
+      def self.join(parent, args) = args.reduce(parent.to_s) { |text, one| join_two(text, word(one)) }
+      # A class is called by its own name, whatever it calls itself.
+      def self.word(one) = Module === one ? one.inspect : one.to_s
+      def self.join_two(text, more)
         return more if text.empty?
         more.match?(/\A(?:#|::|\.)/) && text.match?(/\A[A-Z]\w*(?:::\w+)*\z/) ? text + more : "#{text} #{more}"
       end

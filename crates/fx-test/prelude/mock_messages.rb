@@ -22,6 +22,9 @@ module RSpec
         @work = block if block
         self
       end
+      # The arguments fit where this says so.
+      def with_rule(rule) = tap { @rule = rule }
+      def between(least, most) = limit(least, most)
       def and_return(*values, &block)
         values = [nil] if values.empty? && !block
         at_least_so_often(values.size) if values.size > 1
@@ -50,6 +53,7 @@ module RSpec
       def at_most(count) = limit(nil, number(count))
 
       def fits?(args, named)
+        return !!@rule.call(*args, **named) if @rule
         return true if @with.nil?
         wanted, keys = @with
         return true if wanted == [AnyArguments]
@@ -66,13 +70,14 @@ module RSpec
       end
 
       def count(_args, _named, _block) = @received += 1
-      def call(target, name, args, named, block)
+      def call(target, name, args, named, block, stub = nil)
         @received += 1
         raise MockExpectationError, too_often(args, named) if @most && @received > @most && @expected
         in_order
         @yields.each { |values| last = block.call(*values) if block; @yielded = last }
         return @wrap.call(Mocks.space.known(target).original(name), *args, **named, &block) if @wrap
         return Mocks.space.known(target).call_original(name, args, named, block) if @original
+        return stub.call(target, name, args, named, block) if @work.nil? && @yields.empty? && stub
         return @yielded if @work.nil?
         work(args, named, block)
       end

@@ -30,9 +30,15 @@ module RSpec
       def receive(name, args, named, block)
         @calls << [name, args, named, block]
         list = @messages[name].reverse
-        fitting = list.select { |one| one.fits?(args, named) }
-        chosen = fitting.find { |one| one.expected? && !used_up?(one) } || fitting.first
-        return chosen.call(@target, name, args, named, block) if chosen
+        expected, stubs = list.select { |one| one.fits?(args, named) }.partition(&:expected?)
+        # Of several expectations the oldest counts that still waits; what it does not say the last stub does.
+        wanted, stub = expected.reverse.find { |one| !used_up?(one) } || expected.last, stubs.first
+        if wanted && stub && used_up?(wanted)
+          wanted.count(args, named, block)
+          return stub.call(@target, name, args, named, block)
+        end
+        return wanted.call(@target, name, args, named, block, stub) if wanted
+        return stub.call(@target, name, args, named, block) if stub
         wanted = list.map { |one| "  expected: (#{one.arguments})" }.join("\n")
         advice = "\n Please stub a default value first if message might be received with other args as well. \n"
         more = list.none?(&:expected?) ? advice : ""

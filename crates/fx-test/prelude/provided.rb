@@ -3,25 +3,57 @@ module RSpec
   module Core
     module Provided
       NOTHING = %w[rspec rspec/core rspec/expectations rspec/mocks rspec/autorun rspec/matchers rspec/support
-                   puppet facter rspec-puppet/support facterdb simplecov simplecov-console codecov deep_merge].freeze
+                   puppet facter rspec-puppet/support facterdb simplecov simplecov-console codecov deep_merge
+                   mocha mocha/api mocha/setup webmock webmock/rspec rspec/its rspec-its puppet_spec_helper
+                   puppet/test/test_helper puppetlabs_spec_helper/puppetlabs_spec/files
+                   puppetlabs_spec_helper/puppetlabs_spec/puppet_internals
+                   puppetlabs_spec_helper/puppetlabs_spec/fixtures
+                   puppetlabs_spec_helper/puppetlabs_spec/matchers
+                   puppetlabs_spec/files puppetlabs_spec/fixtures].freeze
       PUPPET = %w[rspec-puppet rspec-puppet-facts puppetlabs_spec_helper/module_spec_helper puppetlabs_spec_helper
                   puppetlabs_spec_helper/puppet_spec_helper voxpupuli/test/spec_helper].freeze
 
       def self.take(name)
         return true if NOTHING.include?(name)
+        return own(name) if name.match?(OWN)
         return false unless PUPPET.include?(name)
         puppet(name)
         true
       end
 
+      # Puppet's own libraries are part of this program, whatever is installed; files of modules that
+      # stand below the same names are read.
+      OWN = %r{\A(?:puppet|facter|hiera|semantic_puppet)/}
+      SYSTEM = %w[/usr/lib/ruby /usr/share /var/lib/gems /opt/puppetlabs].freeze
+      def self.own(name)
+        # Specs look whether a constant is there, which reads nothing by itself.
+        ::Puppet::Bridge.part("type") if name.start_with?("puppet/")
+        ::Puppet::Bridge.part("resource_api") if name == "puppet/resource_api"
+        file = name.end_with?(".rb") ? name : "#{name}.rb"
+        dirs = $LOAD_PATH.reject { |dir| dir.to_s.start_with?(*SYSTEM) }
+        found = dirs.map { |dir| File.join(dir, file) }.find { |path| File.file?(path) }
+        found ? [found] : true
+      end
+
       def self.puppet(name)
         unless @puppet
           @puppet = true
+          %w[English tmpdir tempfile fileutils pathname yaml etc].each { |lib| require lib }
           RSpec::Puppet.set_up
           TOPLEVEL_BINDING.receiver.extend(RspecPuppetFacts)
           Object.include(RspecPuppetFacts)
         end
+        files if name.start_with?("puppetlabs_spec_helper")
         site_facts if name.start_with?("voxpupuli", "puppetlabs_spec_helper")
+      end
+
+      # Helpers for files and fixtures. Without another choice doubles are Mocha's there.
+      def self.files
+        config = RSpec.configuration
+        config.include(PuppetlabsSpec::Files)
+        config.include(PuppetlabsSpec::Fixtures)
+        config.extend(PuppetlabsSpec::Fixtures)
+        config.mock_with(:mocha) unless config.chose_mocks?
       end
 
       # Facts that a project adds for all its specs.
@@ -61,7 +93,10 @@ end
 
 module Kernel
   alias fx_require require
-  private def require(name) = RSpec::Core::Provided.take(name.to_s) || fx_require(name)
+  private def require(name)
+    taken = RSpec::Core::Provided.take(name.to_s)
+    taken.is_a?(Array) ? fx_require(taken.first) : taken || fx_require(name)
+  end
 end
 
 # What voxpupuli-test gives to specs: facts that modules of the dependencies would bring, and a merge.

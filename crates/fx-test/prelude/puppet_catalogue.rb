@@ -4,22 +4,27 @@ module RSpec
     class Catalogue
       # Parameters that have the title where nothing is given.
       NAMES = { "File" => "path", "Exec" => "command", "Notify" => "message" }.freeze
-      Resource = Struct.new(:type, :title, :parameters, :tags, :exported, :file, :line, :sensitive) do
+      Resource = Struct.new(:type, :title, :given, :tags, :exported, :file, :line, :sensitive) do
         def [](name)
           name = name.to_s
           return title if name == "title"
-          parameters.fetch(name) { title if name == "name" || NAMES[type] == name }
+          given.fetch(name) { name == "name" || NAMES[type] == name ? title : Catalogue.named(type, title)[name] }
         end
+        def parameters = given.transform_keys(&:to_sym)
+        def key?(name) = given.key?(name.to_s)
+        alias include? key?
+        def keys = parameters.keys
         def ref = "#{type}[#{title}]"
         def to_s = ref
-        def to_hash = parameters.to_h { |key, value| [key.to_sym, value] }
+        def to_hash = Catalogue.named(type, title).transform_keys(&:to_sym).merge(parameters)
         def sensitive?(name) = sensitive.include?(name.to_s)
       end
 
       attr_reader :data, :resources
       def initialize(data, exported: false)
         @data, @by_ref = data, {}
-        @resources = data["resources"].select { |one| !!one["exported"] == exported }.map do |one|
+        list = exported ? data["exported"].to_a : data["resources"].reject { |one| one["exported"] }
+        @resources = list.map do |one|
           Resource.new(one["type"], one["title"].to_s, one["parameters"] || {}, one["tags"] || [], one["exported"],
             one["file"], one["line"], one["sensitive_parameters"] || [])
         end
@@ -40,6 +45,25 @@ module RSpec
       def self.type_name(text)
         parts = text.to_s.split("::").reject(&:empty?)
         parts.map { |part| part[0].to_s.upcase + part[1..].to_s.downcase }.join("::")
+      end
+
+      # What a type written in Ruby makes of a title.
+      def self.named(type, title)
+        (@named ||= {})[[type, title]] ||= begin
+          found = type.include?("::") || type == "Class" ? nil : ::Puppet::Type.type(type.downcase)
+          found.nil? || found.__builtin? ? {} : from_patterns(found, title)
+        rescue ::TypeError, ::NameError, ::LoadError
+          # A type or provider that cannot be read here says nothing of titles; using it says why.
+          {}
+        end
+      end
+      def self.from_patterns(type, title)
+        type.title_patterns.each do |rule, parts|
+          found = rule.match(title) or next
+          names = parts.map { |name, _| name.to_s }
+          return names.zip(found.captures).to_h.compact
+        end
+        {}
       end
 
       # References in the parameters that order resources, one by one.
@@ -129,9 +153,16 @@ module RSpec
           resources.each do |one|
             %w[before notify].each { |name| targets(one, name).each { |other| all[one.ref] << other } }
             %w[require subscribe].each { |name| targets(one, name).each { |other| all[other.ref] << one } }
-            parent_directory(one)&.then { |dir| all[dir.ref] << one }
           end
+          # What goes without saying yields to what is said.
+          automatic.each { |first, second| all[first.ref] << second unless all[second.ref].include?(first) }
           all
+        end
+      end
+      def automatic
+        resources.flat_map do |one|
+          dir = parent_directory(one)
+          dir ? [[dir, one]] : Ral.edges(self, one)
         end
       end
       def targets(one, name) = Catalogue.references(one[name]).filter_map { |type, title| resource(type, title) }
@@ -155,6 +186,40 @@ module RSpec
         end
         state[one.ref] = :done
         nil
+      end
+    end
+
+    # Resources of types that are written in Ruby, as far as they say whom they need by themselves.
+    module Ral
+      KINDS = { autorequire: true, autosubscribe: true, autobefore: false, autonotify: false }.freeze
+      def self.edges(catalogue, one)
+        return [] if one.type == "Class" || one.type.include?("::")
+        type = ::Puppet::Type.type(one.type.downcase)
+        return [] if type.nil? || type.__builtin? || KINDS.keys.none? { |kind| type.__autos(:"#{plural(kind)}").any? }
+        given = one.parameters.reject { |_, value| value.nil? }
+        made = type.new(::Puppet::Resource.new(one.type, one.title, parameters: given))
+        made.catalog = Known.new(catalogue)
+        KINDS.flat_map do |kind, first|
+          made.public_send(kind).filter_map do |edge|
+            other = catalogue.resource(first ? edge.source.ref : edge.target.ref)
+            other && (first ? [other, one] : [one, other])
+          end
+        end
+      rescue ::Puppet::Error, ArgumentError
+        # What is wrong with a resource is for others to say.
+        []
+      end
+      def self.plural(kind) = kind == :autonotify ? "autonotifies" : "#{kind}s"
+
+      # The catalog as such types see it.
+      class Known
+        def initialize(catalogue) = @catalogue = catalogue
+        def resource(type, title = nil)
+          found = @catalogue.resource(type, title) or return nil
+          ::Puppet::Resource.new(found.type, found.title, parameters: found.parameters)
+        end
+        def resources = @catalogue.resources.map { |one| resource(one.type, one.title) }
+        def host_config? = true
       end
     end
   end

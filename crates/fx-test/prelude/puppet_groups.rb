@@ -23,13 +23,6 @@ module RSpec
                   fixture_hiera_configs fallback_to_default_hiera disable_module_hiera facter_implementation
                   facterdb_string_keys vardir basemodulepath vendormoduledir].freeze
 
-    module Fixtures
-      def self.modules
-        given = RSpec.configuration.module_path
-        given && !given.to_s.empty? ? given.to_s : File.join(Dir.pwd, "spec/fixtures/modules")
-      end
-    end
-
     # What a reference in parameters prints as.
     class RawString
       def initialize(value) = @value = value
@@ -78,14 +71,17 @@ module RSpec
       def nodename(_type = nil) = respond_to?(:node) ? node : FxHostName.name
       def build_facts_hash(_node = nil) = facts_hash
 
-      def load_catalogue(code = manifest_text)
+      def wish_text(code)
         wish = { node: nodename, facts: facts_hash, code: code, modulepath: Fixtures.modules, environment: environment,
                  hiera_config: hiera_file, settings: { strict_variables: RSpec.configuration.strict_variables.to_s },
                  extensions: trusted }
         require "json"
-        answer = ::JSON.parse(FxPuppet.compile(::JSON.generate(wish)))
+        ::JSON.generate(wish)
+      end
+      def load_catalogue(code = manifest_text)
+        answer = ::JSON.parse(FxPuppet.compile(wish_text(code)))
         raise ::Puppet::PreformattedError, answer["error"] if answer["error"]
-        Catalogue.new(answer["catalog"])
+        Catalogue.new(answer["catalog"].merge("exported" => answer["exported"]))
       end
 
       def manifest_text
@@ -146,6 +142,7 @@ module RSpec
     module TypeExampleGroup
       include Support
       def test_line = ""
+      def subject = @fx_type ||= [::Puppet::Type.type(test_name), title, params_given]
     end
     module TypeAliasExampleGroup
       include Support
@@ -159,12 +156,7 @@ module RSpec
         [false, e.message]
       end
     end
-    module FunctionExampleGroup
-      include Support
-      def test_line = ""
-      def subject = self
-      def call_function(name, *args) = Functions.call(self, name, args, nil)
-    end
+    module FunctionExampleGroup; end
 
     KINDS = { class: ClassExampleGroup, define: DefineExampleGroup, host: HostExampleGroup, type: TypeExampleGroup,
               type_alias: TypeAliasExampleGroup, puppet_function: FunctionExampleGroup,
@@ -197,43 +189,4 @@ module RSpec
       config.include(ManifestMatchers)
     end
   end
-end
-
-# As much of Puppet and Facter as helpers of specs ask for before any type is looked at.
-module Puppet
-  class Error < RuntimeError; end
-  class PreformattedError < Error; end
-  class ParseError < Error; end
-  class << self
-    def version = "7.23.0"
-    def settings = @settings ||= Settings.new
-    def [](name) = settings[name]
-    def []=(name, value)
-      settings[name] = value
-    end
-    def features = @features ||= Features.new
-    def initialize_settings(*) = nil
-  end
-  class Settings
-    def initialize = @values = {}
-    def [](name) = @values[name.to_sym]
-    def []=(name, value)
-      @values[name.to_sym] = value
-    end
-  end
-  class Features
-    def root? = true
-    def method_missing(name, *) = name.end_with?("?") ? true : super
-    def respond_to_missing?(name, priv = false) = name.end_with?("?") || super
-  end
-  module Util
-    def self.log_to_syslog(*) = nil
-    module Log
-      def self.level = :notice
-    end
-  end
-end
-module Facter
-  def self.version = "4.2.4"
-  def self.clear = nil
 end

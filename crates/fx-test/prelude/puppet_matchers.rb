@@ -15,7 +15,7 @@ module RSpec
         @title = Catalogue.type_name(@title) if @type == "Class"
         @with, @without, @relations, @problems = {}, [], {}, []
       end
-      def with(params)
+      def with(params = {})
         params.is_a?(Hash) ? @with.merge!(params.transform_keys(&:to_s)) : @with[params.to_s] = nil
         self
       end
@@ -79,7 +79,7 @@ module RSpec
         @problems << "parameter #{name} is #{resource[name].inspect}" unless resource[name].nil?
       end
       def only(resource)
-        extra = resource.parameters.keys - @only - ["name", "path"]
+        extra = resource.given.keys - @only - ["name", "path"]
         @problems << "there should be no parameters #{extra.join(", ")}" unless extra.empty?
       end
       def relation(catalogue, resource, name, ref)
@@ -168,72 +168,10 @@ module RSpec
       def failure_message_when_negated = "expected that the type alias would not #{description} but it does"
     end
 
-    # subject { run.with_params(1).and_return(2) }
-    class Run < Matcher
-      def initialize = (@args, @lambda = [], nil)
-      def with_params(*args) = tap { @args = args }
-      def with_lambda(&block) = tap { @lambda = block }
-      def and_return(value) = tap { @returns, @value = true, value }
-      def and_raise_error(error = nil, message = nil)
-        is_text = error.is_a?(Regexp) || error.is_a?(String)
-        @error, @message = is_text ? [nil, error] : [error, message]
-        @raises = true
-        self
-      end
-      alias and_raise_exception and_raise_error
-      def matches?(group)
-        @name = group.test_name
-        @actual = Functions.call(group, @name, @args, @lambda)
-        return false if @raises
-        !@returns || same?(@value, @actual)
-      rescue StandardError => e
-        @caught = e
-        @raises && fits_class?(e) && fits_message?(e)
-      end
-      def description
-        args = @args.map(&:inspect).join(", ")
-        text = "run #{@name || "function"}(#{args})"
-        text += " and return #{@value.inspect}" if @returns
-        text += " and raise an #{@error || "error"}#{" with the message #{@message.inspect}" if @message}" if @raises
-        text
-      end
-      def failure_message
-        got = @caught ? "it raised #{@caught.class}: #{@caught.message}" : "it returned #{@actual.inspect}"
-        "expected #{@name} to #{description} but #{got}"
-      end
-      def failure_message_when_negated = "expected #{@name} not to #{description}"
-
-      private
-
-      def fits_message?(error)
-        return true if @message.nil?
-        @message.is_a?(Regexp) ? @message.match?(error.message) : error.message == @message
-      end
-      # Errors of the language come as one class; which of the original's it was, nobody can say.
-      def fits_class?(error) = @error.nil? || error.is_a?(@error) || error.is_a?(::Puppet::Error)
-      def same?(expected, actual)
-        case expected
-        when Regexp then actual.is_a?(String) ? expected.match?(actual) : expected == actual
-        when Proc then !!expected.call(actual)
-        else RSpec::Matchers.values_match?(expected, actual) || Support.stringified(expected, false) == actual
-        end
-      end
-    end
-
-    # A function is called by a manifest that leaves its value in the catalog.
-    module Functions
-      def self.call(group, name, args, _lambda)
-        code = "#{group.pre_text}\n$fx_value = #{name}(#{args.map { |one| Support.literal(one) }.join(", ")})\n" \
-          "notify { 'fx': message => { 'value' => $fx_value } }\n#{group.post_text}"
-        catalogue = group.load_catalogue(code)
-        value = catalogue.resource("Notify", "fx")["message"]
-        value.is_a?(Hash) ? value["value"] : value
-      end
-    end
-
     module ManifestMatchers
       def compile = Compile.new
       def run = Run.new
+      def be_valid_type = BeValidType.new
       def allow_value(*values) = AllowValue.new(values)
       alias allow_values allow_value
       def method_missing(name, *args, **named, &block)

@@ -21,9 +21,11 @@ module RSpec
         config.fail_fast = @options["fail_fast"]
         config.seed = @options["seed"] if @options["seed"]
         config.order = @options["order"] || :defined
+        config.seed = rand(0xFFFF) if Ordering.random? && !@options["seed"]
         outputs = open_outputs
         reporter = Reporter.new(outputs.map(&:first))
         ["lib", "spec", *@options["include"]].each { |dir| $LOAD_PATH.unshift(File.expand_path(dir)) }
+        RSpec::Puppet::Fixtures.prepare
         Array(@options["require"]).each { |name| require name }
         load_files(reporter)
         loaded = now
@@ -100,14 +102,9 @@ module RSpec
       def run_groups(reporter, chosen)
         chosen = chosen.to_h { |one| [one, true] }.compare_by_identity
         suite(:before, reporter)
-        groups = ordered(RSpec.world.groups)
+        groups = Ordering.of(RSpec.world.groups)
         groups.each { |group| GroupRun.new(reporter, chosen).run(group) } if reporter.errors.empty?
         suite(:after, reporter)
-      end
-
-      def ordered(groups)
-        return groups unless RSpec.configuration.order.to_s.start_with?("rand")
-        groups.shuffle(random: Random.new(RSpec.configuration.seed.to_i))
       end
 
       def suite(position, reporter)

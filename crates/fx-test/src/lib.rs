@@ -32,12 +32,18 @@ const ORDER: &[&str] = &[
     "mock_messages",
     "mock_proxies",
     "double",
+    "should",
+    "mocha",
     "reporter",
     "formatters",
+    "puppet_fixtures",
     "puppet_groups",
     "puppet_catalogue",
     "puppet_values",
     "puppet_matchers",
+    "puppet_functions",
+    "puppet_world",
+    "facter_world",
     "puppet_facts",
     "provided",
     "runner",
@@ -50,9 +56,8 @@ pub fn run(
     out: Box<dyn Write>,
     err: Box<dyn Write>,
 ) -> u8 {
-    let catalogs = Rc::new(puppet::Catalogs::new(Rc::clone(&host)));
     let mut vm = Vm::new(Options {
-        host,
+        host: Rc::<dyn Host>::clone(&host),
         out,
         err,
         limits: Limits::default(),
@@ -61,10 +66,15 @@ pub fn run(
         script: "fixpoint test".into(),
         argv: vec![serde_json::Value::Object(options.clone()).to_string().into_bytes()],
     });
-    vm.shipped = SOURCES;
+    let root = host.cwd().join("spec/fixtures/modules");
+    let catalogs: Rc<dyn HostObject> = match puppet::Catalogs::start(host, root, SOURCES, &mut vm) {
+        Ok(catalogs) => Rc::new(catalogs),
+        Err(why) => return failed(&mut vm, &why),
+    };
     let class = vm.define_class(c::OBJECT, "FxPuppetCatalogs", c::OBJECT);
-    vm.define_host_method(class, "compile", 0);
-    let catalogs: Rc<dyn HostObject> = catalogs;
+    for (number, name) in puppet::METHODS.into_iter().enumerate() {
+        vm.define_host_method(class, name, number as u32);
+    }
     let object = vm.host_object(class, catalogs);
     let name = vm.intern("FxPuppet");
     vm.const_set(c::OBJECT, name, object);

@@ -7,8 +7,9 @@ use std::rc::Rc;
 
 use fx_engine::Cancel;
 use fx_host::{Host, LookingHost};
-use fx_puppet::{CatalogRequest, Machine, compile_texts, facts_from_json};
-use fx_ruby::{Args, HostObject, R, Value, Vm};
+use fx_puppet::{CatalogRequest, Machine, RubySession, facts_from_json};
+use fx_ruby::value::NIL;
+use fx_ruby::{Args, HostObject, R, Shipped, Value, Vm};
 use serde_json::{Value as Json, json};
 
 /// Catalogs that are kept: specs ask for the same one again and again.
@@ -16,41 +17,21 @@ const KEPT: usize = 64;
 
 /// What specs reach as `FxPuppet`.
 pub(crate) struct Catalogs {
-    machine: Machine,
+    session: RubySession,
     kept: RefCell<Vec<(String, String)>>,
 }
 
-impl Catalogs {
-    /// Modules are only looked at: what their functions would change is refused.
-    pub(crate) fn new(host: Rc<dyn Host>) -> Catalogs {
-        let looking = Rc::new(LookingHost::new(host));
-        Catalogs { machine: Machine::new(looking, Cancel::default()), kept: RefCell::default() }
-    }
+/// What to compile, and for whom.
+struct Wish {
+    request: CatalogRequest,
+    node: String,
+    facts: Vec<(String, fx_puppet::Value)>,
+    texts: [(String, Vec<u8>); 1],
+}
 
-    /// A wish and its answer, both as JSON: `{"catalog": …}` or `{"error": …}`.
-    fn answer(&self, wish: &str) -> String {
-        let found = self.kept.borrow().iter().position(|(known, _)| known == wish);
-        if let Some(at) = found {
-            let mut kept = self.kept.borrow_mut();
-            let one = kept.remove(at);
-            let answer = one.1.clone();
-            kept.push(one);
-            return answer;
-        }
-        let answer = match self.compile(wish) {
-            Ok(catalog) => format!("{{\"catalog\":{catalog}}}"),
-            Err(why) => json!({ "error": why }).to_string(),
-        };
-        let mut kept = self.kept.borrow_mut();
-        if kept.len() == KEPT {
-            kept.remove(0);
-        }
-        kept.push((wish.to_owned(), answer.clone()));
-        answer
-    }
-
-    fn compile(&self, wish: &str) -> Result<String, String> {
-        let wish: Json = serde_json::from_str(wish).map_err(|error| error.to_string())?;
+impl Wish {
+    fn read(text: &str) -> Result<Wish, String> {
+        let wish: Json = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let text = |name: &str| wish[name].as_str().unwrap_or_default().to_owned();
         let path = |name: &str| wish[name].as_str().map(PathBuf::from);
         let mut request = CatalogRequest {
@@ -71,20 +52,84 @@ impl Catalogs {
         }
         let facts = wish["facts"].as_object().map(facts_from_json).unwrap_or_default();
         let texts = [(String::new(), text("code").into_bytes())];
-        let made = compile_texts(&self.machine, &request, &text("node"), facts, &texts)?;
-        Ok(made.text)
+        Ok(Wish { request, node: text("node"), facts, texts })
     }
 }
+
+impl Catalogs {
+    /// Manifests are only looked at: what they would change is refused. The Ruby machine becomes that
+    /// of all modules below `root`.
+    pub(crate) fn start(
+        host: Rc<dyn Host>,
+        root: PathBuf,
+        more: &[Shipped],
+        vm: &mut Vm,
+    ) -> Result<Catalogs, String> {
+        let looking = Rc::new(LookingHost::new(host));
+        let machine = Machine::new(looking, Cancel::default());
+        let request = CatalogRequest {
+            modulepath: vec![root],
+            environment: "rp_env".to_owned(),
+            ..CatalogRequest::default()
+        };
+        let node = fx_puppet::node_name(&machine);
+        let session = RubySession::start(&machine, &request, &node, more, vm)?;
+        Ok(Catalogs { session, kept: RefCell::default() })
+    }
+
+    /// A wish and its answer, both as JSON: `{"catalog": …}` or `{"error": …}`.
+    fn answer(&self, vm: &mut Vm, wish: &str) -> String {
+        let found = self.kept.borrow().iter().position(|(known, _)| known == wish);
+        if let Some(at) = found {
+            let mut kept = self.kept.borrow_mut();
+            let one = kept.remove(at);
+            let answer = one.1.clone();
+            kept.push(one);
+            return answer;
+        }
+        let made = Wish::read(wish).and_then(|wish| {
+            self.session.compile(vm, &wish.request, &wish.node, wish.facts, &wish.texts)
+        });
+        let answer = match made {
+            Ok(made) => {
+                let exported = Json::Array(made.exported);
+                format!("{{\"catalog\":{},\"exported\":{exported}}}", made.text)
+            }
+            Err(why) => json!({ "error": why }).to_string(),
+        };
+        let mut kept = self.kept.borrow_mut();
+        if kept.len() == KEPT {
+            kept.remove(0);
+        }
+        kept.push((wish.to_owned(), answer.clone()));
+        answer
+    }
+
+    /// Compiles a wish and asks that compilation from then on; what is wrong with it, or nothing.
+    fn enter(&self, vm: &mut Vm, wish: &str) -> String {
+        let made = Wish::read(wish).and_then(|wish| {
+            self.session.enter(vm, &wish.request, &wish.node, wish.facts, &wish.texts)
+        });
+        made.err().unwrap_or_default()
+    }
+}
+
+/// Methods of `FxPuppet`, by their numbers.
+pub(crate) const METHODS: [&str; 3] = ["compile", "enter", "leave"];
 
 impl HostObject for Catalogs {
     fn name(&self) -> &'static str {
         "FxPuppet"
     }
 
-    fn call(&self, vm: &mut Vm, _: u32, args: Args) -> R {
+    fn call(&self, vm: &mut Vm, number: u32, args: Args) -> R {
+        if number == 2 {
+            self.session.leave();
+            return Ok(NIL);
+        }
         let wish = vm.arg(args, 0);
         let wish = vm.to_s(wish)?;
-        let answer = self.answer(&wish);
+        let answer = if number == 0 { self.answer(vm, &wish) } else { self.enter(vm, &wish) };
         Ok(vm.str(answer))
     }
 

@@ -420,7 +420,7 @@ fn check_as<P: std::borrow::Borrow<Parameters>>(
         }
     }
     if let Some(one) = common(&reasons) {
-        return Err(Flow::raw(format!("{label} {}", one.text())));
+        return Err(Flow::raw(format!("{label} {}", one.text())).with(super::Issue::Arguments));
     }
     let mut text = match signatures {
         [only] => format!("{label} expects {}", only.borrow().text()),
@@ -437,7 +437,7 @@ fn check_as<P: std::borrow::Borrow<Parameters>>(
             text.push_str(&format!("\n{indent}rejected: {}", one.text()));
         }
     }
-    Err(Flow::raw(text))
+    Err(Flow::raw(text).with(super::Issue::Arguments))
 }
 
 /// What is wrong with the arguments of a call, of the first that does not fit.

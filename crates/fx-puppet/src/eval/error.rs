@@ -44,6 +44,10 @@ pub(crate) enum Issue {
     NoProvider,
     /// A function of a lookup says that it does not have the key.
     NoSuchKey,
+    /// A function was called with arguments that it does not take.
+    Arguments,
+    /// Ruby raised it, and keeps it.
+    Raised,
 }
 
 /// How the place of a failure is reported.

@@ -50,8 +50,13 @@ pub(crate) struct Args {
     /// Libraries that are read first
     #[arg(long, short)]
     require: Vec<String>,
-    /// Taken and not used
-    #[arg(long, visible_aliases = ["colour", "force-color", "backtrace", "no-color"], hide = true)]
+    /// Taken and not used, however often
+    #[arg(
+        long,
+        visible_aliases = ["colour", "force-color", "backtrace", "no-color", "tty", "drb"],
+        overrides_with = "color",
+        hide = true
+    )]
     color: bool,
 }
 
@@ -113,7 +118,8 @@ fn options(host: &OsHost, args: Args) -> Result<Map<String, Value>, String> {
     put("formats", json!(formats));
     put("only", json!(args.only));
     put("tags", json!(kept.tag.iter().chain(&args.tag).map(|tag| tag_of(tag)).collect::<Vec<_>>()));
-    let order = args.order.or(kept.order).unwrap_or_else(|| "defined".to_owned());
+    let by_seed = args.seed.or(kept.seed).map(|_| "random".to_owned());
+    let order = args.order.or(by_seed).or(kept.order).unwrap_or_else(|| "defined".to_owned());
     let (order, seed) = match order.split_once(':') {
         Some((order, seed)) => (order.to_owned(), seed.parse().ok()),
         None => (order, None),
@@ -203,6 +209,12 @@ fn below(host: &OsHost, dir: &Path, files: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_about_terminals_may_stand_beside_each_other() {
+        let words = "test --color --tty --backtrace --color a_spec.rb".split(' ');
+        assert_eq!(Kept::try_parse_from(words).unwrap().args.paths, ["a_spec.rb"]);
+    }
 
     #[test]
     fn each_format_has_the_file_that_follows_it() {
