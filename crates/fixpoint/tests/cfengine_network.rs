@@ -224,7 +224,7 @@ fn connection(site: &Site, port: u16) -> Connection {
     let key = PrivateKey::from_pem(&pem).unwrap();
     let mut random = |buffer: &mut [u8]| fx_host::OsHost::new().random(buffer);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let certificate = self_signed(&key, now.as_secs(), fx_crypto::Random(&mut random)).unwrap();
+    let certificate = self_signed(&key, now.as_secs()).unwrap();
     let socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
     socket.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut wish = Wish {

@@ -46,8 +46,17 @@ while true; do
 done
 "#;
 
-#[test]
-fn what_a_promise_module_prints_itself_comes_when_it_prints_it() {
+/// Answers before it is asked, and reads nothing.
+const HASTY: &str = r#"exec 0<&-
+printf 'noop 0.0.1 v1 line_based\n\n'
+for name in a b; do
+  printf 'operation=validate_promise\npromiser=%s\nresult=valid\n\n' $name
+  printf 'operation=evaluate_promise\npromiser=%s\nlog_info=did %s\nresult=repaired\n\n' $name $name
+done
+"#;
+
+/// What cf-agent and its module print, in the order in which they print it.
+fn printed(module: &str) -> String {
     let dir = tempfile::tempdir().expect("a scratch directory");
     let at = dir.path().to_str().expect("a name of letters");
     let put = |name: &str, text: &str| {
@@ -56,7 +65,7 @@ fn what_a_promise_module_prints_itself_comes_when_it_prints_it() {
         std::fs::set_permissions(&file, PermissionsExt::from_mode(0o700)).expect("a mode");
     };
     put("case.cf", POLICY);
-    put("module", MODULE);
+    put("module", module);
     let run = "\"$0\" cf-agent -KI -f \"$1/case.cf\" > \"$1/out\" 2>&1";
     let status = Command::new("/bin/sh")
         .args(["-c", run, env!("CARGO_BIN_EXE_fixpoint"), at])
@@ -65,8 +74,13 @@ fn what_a_promise_module_prints_itself_comes_when_it_prints_it() {
         .expect("it starts");
     let text = std::fs::read_to_string(dir.path().join("out")).expect("its output");
     assert!(status.success(), "{text}");
+    text.replace(at, "DIR")
+}
+
+#[test]
+fn what_a_promise_module_prints_itself_comes_when_it_prints_it() {
     assert_eq!(
-        text.replace(at, "DIR"),
+        printed(MODULE),
         "    info: Created file 'DIR/made', mode 0600\n\
          R: done\n\
          module: starts\n\
@@ -77,5 +91,16 @@ fn what_a_promise_module_prints_itself_comes_when_it_prints_it() {
          module: evaluate_promise\n    \
              info: did it\n\
          module: terminate\n"
+    );
+}
+
+#[test]
+fn a_promise_module_that_is_gone_may_have_left_its_answers() {
+    assert_eq!(
+        printed(HASTY),
+        "    info: Created file 'DIR/made', mode 0600\n\
+         R: done\n    \
+             info: did a\n    \
+             info: did b\n"
     );
 }

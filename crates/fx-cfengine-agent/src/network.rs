@@ -67,9 +67,7 @@ fn identity(ctx: &mut Agent<'_>) -> Option<Rc<Identity>> {
         }
     };
     let now = u64::try_from(host.now().secs).unwrap_or_default();
-    let mut random = |buffer: &mut [u8]| host.random(buffer);
-    let made = self_signed(&key, now, fx_crypto::Random(&mut random));
-    let certificate = match made {
+    let certificate = match self_signed(&key, now) {
         Ok(certificate) => certificate,
         Err(error) => {
             ctx.error(&format!("The key of this host cannot be used: {error}"));

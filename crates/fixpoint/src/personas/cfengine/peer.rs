@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use fx_cfengine::config::configure;
 use fx_cfengine::peers::{Peers, Trusted};
-use fx_crypto::Random;
 use fx_host::{Accounts, Clock, Env, Net, OsHost, Requests};
 use fx_remote::cfengine::{Connection, Lost, Offer, Opened, Protocol, Wish};
 use fx_wire::cfengine::{HostPort, PrivateKey, PublicKey, VERSION, self_signed};
@@ -36,9 +35,7 @@ impl Ourselves {
             |_| "No public/private key pair is loaded, please create one using cf-key".to_owned();
         let key = peers.own_key(&host).map_err(no_key)?;
         let now = u64::try_from(host.now().secs).unwrap_or_default();
-        let mut random = |buffer: &mut [u8]| host.random(buffer);
-        let certificate =
-            self_signed(&key, now, Random(&mut random)).map_err(|error| error.to_string())?;
+        let certificate = self_signed(&key, now).map_err(|error| error.to_string())?;
         let user = host.user_by_id(host.euid()).ok().flatten().map(|user| user.name);
         let user = user.unwrap_or_else(|| "root".to_owned());
         Ok(Ourselves { host, peers, key, certificate, user, program })
