@@ -1,6 +1,8 @@
 //! The account of a run in the form of `last_run_report.yaml` (format 12), and its figures
 //! in the form of `last_run_summary.yaml`.
 
+mod datum;
+
 use std::io::{self, Write};
 
 use fx_engine::{Level, Secrets};
@@ -10,6 +12,7 @@ use fx_host::Time;
 use fx_puppet::{Compiled, Resource};
 use serde_json::{Map, Value as Json, json};
 
+use self::datum::Datum;
 use super::AgentRun;
 use super::log::Entry;
 use super::status::{Event, EventStatus, Generated, Status};
@@ -77,49 +80,67 @@ fn event_name(low: &str, event: &Event) -> String {
     }
 }
 
-fn event_json(low: &str, event: &Event, time: &str) -> Json {
-    let text = |text: &str| match text {
-        "" => Json::Null,
+fn event_data<'a>(low: &str, event: &'a Event, time: &'a str) -> Datum<'a> {
+    let text = |text: &'a str| match text {
+        "" => Datum::Null,
         // Lists of types in Ruby are lists in the report.
         list if event.name.is_some() && list.starts_with('[') => {
-            serde_json::from_str(list).unwrap_or_else(|_| Json::from(list))
+            serde_json::from_str(list).map_or_else(|_| Datum::from(list), Datum::Data)
         }
-        text => Json::from(text),
+        text => Datum::from(text),
     };
-    json!({
-        "audited": event.was.is_some(),
-        "property": text(&event.property),
-        "previous_value": text(&event.from),
-        "desired_value": match (low, &*event.property) {
-            // Codes that a command may end with are a list.
-            _ if event.codes.is_some() => {
-                let codes = event.codes.as_deref().filter(|codes| !codes.is_empty());
-                let codes = codes.unwrap_or(&[0]).iter().map(i32::to_string);
-                Json::from(codes.collect::<Vec<String>>())
-            }
-            // A digest of given content is a text of bytes there, which the report encodes.
-            ("file", "content") if !event.is_secret => {
-                Json::from(base64::encode(event.to.as_bytes()))
-            }
-            ("user", "groups") if event.to_names.is_some() => {
-                Json::from(event.to_names.as_deref().unwrap_or_default().join(","))
-            }
-            _ => text(&event.to),
-        },
-        "historical_value": event.was,
-        "message": &*event.message,
-        "name": event_name(low, event),
-        "status": event.status.word(),
-        "time": time,
-        "redacted": if event.property.is_empty() {
-            Json::from(false)
-        } else if event.is_secret {
-            Json::from(true)
-        } else {
-            Json::Null
-        },
-        "corrective_change": event.is_corrective,
-    })
+    let desired = match (low, &*event.property) {
+        // Codes that a command may end with are a list.
+        _ if event.codes.is_some() => {
+            let codes = event.codes.as_deref().filter(|codes| !codes.is_empty());
+            let codes = codes.unwrap_or(&[0]).iter().map(i32::to_string);
+            Datum::List(codes.map(Datum::from).collect())
+        }
+        // A digest of given content is a text of bytes there, which the report encodes.
+        ("file", "content") if !event.is_secret => base64::encode(event.to.as_bytes()).into(),
+        ("user", "groups") if event.to_names.is_some() => {
+            event.to_names.as_deref().unwrap_or_default().join(",").into()
+        }
+        _ => text(&event.to),
+    };
+    let redacted = if event.property.is_empty() {
+        Datum::Flag(false)
+    } else if event.is_secret {
+        Datum::Flag(true)
+    } else {
+        Datum::Null
+    };
+    Datum::Fields(vec![
+        ("audited", event.was.is_some().into()),
+        ("property", text(&event.property)),
+        ("previous_value", text(&event.from)),
+        ("desired_value", desired),
+        ("historical_value", event.was.as_deref().into()),
+        ("message", Datum::from(&*event.message)),
+        ("name", event_name(low, event).into()),
+        ("status", event.status.word().into()),
+        ("time", time.into()),
+        ("redacted", redacted),
+        ("corrective_change", event.is_corrective.into()),
+    ])
+}
+
+/// A line of the log as the report has it.
+fn log_row(entry: &Entry) -> Datum<'_> {
+    let level = entry.weight.word();
+    let place = entry.place.as_deref();
+    let at = place.and_then(|place| place.place.as_ref());
+    let named = place.iter().flat_map(|place| place.tags.iter().map(|tag| &**tag));
+    let tags = std::iter::once(level).chain(entry.tag).chain(named);
+    Datum::Fields(vec![
+        ("level", level.into()),
+        ("message", Datum::from(&*entry.words)),
+        ("source", entry.source.name().unwrap_or_else(|| "Puppet".into()).into()),
+        ("tags", Datum::texts(tags)),
+        ("time", moment(entry.time).into()),
+        ("file", at.map(|(file, _)| file.as_str()).filter(|file| !file.is_empty()).into()),
+        ("line", at.map(|(_, line)| *line).into()),
+    ])
 }
 
 const DEFAULTS: [(&str, &str); 7] = [
@@ -156,20 +177,6 @@ fn parts(path: &str, reference: &str) -> Vec<String> {
     parts
 }
 
-/// Replaces the texts of secrets in data.
-fn hide(data: &mut Json, secrets: &Secrets) {
-    match data {
-        Json::String(text) => {
-            if let std::borrow::Cow::Owned(shown) = secrets.shown(text) {
-                *text = shown;
-            }
-        }
-        Json::Array(items) => items.iter_mut().for_each(|item| hide(item, secrets)),
-        Json::Object(fields) => fields.values_mut().for_each(|value| hide(value, secrets)),
-        _ => {}
-    }
-}
-
 /// A resource as the report has it.
 struct Row<'a> {
     reference: String,
@@ -186,47 +193,48 @@ struct Row<'a> {
 
 impl Row<'_> {
     /// The resource with its events, which begin when the run began.
-    fn json(&self, began: &str, secrets: &Secrets) -> Json {
+    fn data<'b>(&'b self, began: &'b str, secrets: &Secrets) -> Datum<'b> {
         let status = self.status;
-        let events = status.events.iter().map(|event| event_json(self.low, event, began));
+        let events = status.events.iter().map(|event| event_data(self.low, event, began));
         let place = self.place.as_ref();
-        let mut whole = json!({
-            "title": self.title,
-            "file": place.map(|(file, _)| file.as_str()),
-            "line": place.map(|(_, line)| *line),
-            "resource": self.reference,
-            "resource_type": self.kind,
-            "provider_used": self.provider,
-            "containment_path": parts(self.path, &self.reference),
-            "evaluation_time": status.took,
-            "tags": self.tags.iter().map(|tag| &**tag).collect::<Vec<&str>>(),
-            "time": began,
-            "failed": status.failed,
-            "failed_to_restart": status.failed_to_restart,
-            "changed": status.changed,
-            "out_of_sync": status.out_of_sync > 0,
-            "skipped": status.skipped,
-            "change_count": status.changes,
-            "out_of_sync_count": status.out_of_sync,
-            "events": events.collect::<Vec<Json>>(),
-            "corrective_change": status.is_corrective(),
-        });
+        let path = parts(self.path, &self.reference).into_iter().map(Datum::from);
+        let mut whole = Datum::Fields(vec![
+            ("title", self.title.into()),
+            ("file", place.map(|(file, _)| file.as_str()).into()),
+            ("line", place.map(|(_, line)| *line).into()),
+            ("resource", self.reference.as_str().into()),
+            ("resource_type", self.kind.into()),
+            ("provider_used", self.provider.as_deref().into()),
+            ("containment_path", Datum::List(path.collect())),
+            ("evaluation_time", status.took.into()),
+            ("tags", Datum::texts(self.tags.iter().map(|tag| &**tag))),
+            ("time", began.into()),
+            ("failed", status.failed.into()),
+            ("failed_to_restart", status.failed_to_restart.into()),
+            ("changed", status.changed.into()),
+            ("out_of_sync", (status.out_of_sync > 0).into()),
+            ("skipped", status.skipped.into()),
+            ("change_count", status.changes.into()),
+            ("out_of_sync_count", status.out_of_sync.into()),
+            ("events", Datum::List(events.collect())),
+            ("corrective_change", status.is_corrective().into()),
+        ]);
         if !secrets.is_empty() {
-            hide(&mut whole, secrets);
+            whole.hide(secrets);
         }
         whole
     }
 }
 
 /// Takes what became of resources, one after the other.
-type Rows<'a> = &'a mut dyn FnMut(&str, Json) -> io::Result<()>;
+type Rows<'a> = &'a mut dyn FnMut(&str, Datum<'_>) -> io::Result<()>;
 
-/// The lines of a resource, which stand under the key `resource_statuses`.
-fn status_lines(reference: &str, status: &Json) -> String {
+/// Writes the lines of a resource, which stand under the key `resource_statuses`.
+fn write_status(out: &mut dyn Write, reference: &str, status: &Datum<'_>) -> io::Result<()> {
     const HEAD: &str = "---\nresource_statuses:\n";
-    let status = psych::map([(reference, psych::data(status))]);
-    let text = psych::written(&psych::map([("resource_statuses", status)]));
-    text.strip_prefix(HEAD).unwrap_or(&text).to_owned()
+    let status = psych::map([(reference, status.node())]);
+    let text = psych::written(&psych::fields([("resource_statuses", status)]));
+    out.write_all(text.strip_prefix(HEAD).unwrap_or(&text).as_bytes())
 }
 
 impl<'a> Account<'a> {
@@ -240,7 +248,7 @@ impl<'a> Account<'a> {
     fn statuses(&self, compiled: &Compiled, rows: Rows<'_>) -> io::Result<()> {
         let secrets = compiled.run().ledger.secrets();
         let mut give = |row: Row<'_>, began: &str| {
-            rows(&secrets.shown(&row.reference), row.json(began, secrets))
+            rows(&secrets.shown(&row.reference), row.data(began, secrets))
         };
         let began = moment(self.began);
         for (resource, status, path, tags) in &self.all {
@@ -383,33 +391,19 @@ impl<'a> Account<'a> {
         ]
     }
 
-    fn log_json(&self) -> Vec<Json> {
-        let row = |entry: &Entry| {
-            let source = entry.source.name();
-            let level = entry.weight.word();
-            let mut tags = vec![level];
-            let place = entry.place.as_deref();
-            tags.extend(entry.tag);
-            let at = place.and_then(|place| place.place.as_ref());
-            tags.extend(place.iter().flat_map(|place| place.tags.iter().map(|tag| &**tag)));
-            json!({
-                "level": level,
-                "message": &*entry.words,
-                "source": source.as_deref().unwrap_or("Puppet"),
-                "tags": tags,
-                "time": moment(entry.time),
-                "file": at.map(|(file, _)| file.as_str()).filter(|file| !file.is_empty()),
-                "line": at.map(|(_, line)| *line),
-            })
-        };
+    fn log_data(&self) -> Datum<'_> {
         let most = self.level.unwrap_or(Level::Notice);
-        self.logs.iter().filter(|entry| entry.weight.level() <= most).map(row).collect()
+        let shown = self.logs.iter().filter(|entry| entry.weight.level() <= most);
+        Datum::List(shown.map(log_row).collect())
     }
 
     /// The account without what became of the resources.
-    fn head(&self, compiled: &Compiled) -> Json {
-        let mut logs = Json::from(self.log_json());
-        hide(&mut logs, compiled.run().ledger.secrets());
+    fn head<'b>(&'b self, compiled: &'b Compiled) -> Datum<'b> {
+        let mut logs = self.log_data();
+        let secrets = compiled.run().ledger.secrets();
+        if !secrets.is_empty() {
+            logs.hide(secrets);
+        }
         let mut metrics = Map::new();
         for (name, rows) in self.metrics() {
             let mut label = name.to_owned();
@@ -418,21 +412,21 @@ impl<'a> Account<'a> {
         }
         let pending = self.every().any(|status| status.noop > 0);
         let uuid = self.agent.map(|agent| agent.transaction_uuid.clone());
-        json!({
-            "host": compiled.settings().node,
-            "time": moment(self.began),
-            "configuration_version": self.version(),
-            "transaction_uuid": uuid.unwrap_or_else(|| self::uuid(compiled)),
-            "report_format": 12,
-            "puppet_version": fx_puppet::VERSION,
-            "status": self.status,
-            "transaction_completed": self.completed,
-            "noop": self.noop,
-            "noop_pending": pending,
-            "environment": compiled.settings().environment,
-            "logs": logs,
-            "metrics": metrics,
-        })
+        Datum::Fields(vec![
+            ("host", compiled.settings().node.as_str().into()),
+            ("time", moment(self.began).into()),
+            ("configuration_version", self.version().into()),
+            ("transaction_uuid", uuid.unwrap_or_else(|| self::uuid(compiled)).into()),
+            ("report_format", Datum::Integer(12)),
+            ("puppet_version", fx_puppet::VERSION.into()),
+            ("status", self.status.into()),
+            ("transaction_completed", self.completed.into()),
+            ("noop", self.noop.into()),
+            ("noop_pending", pending.into()),
+            ("environment", compiled.settings().environment.as_str().into()),
+            ("logs", logs),
+            ("metrics", Json::Object(metrics).into()),
+        ])
     }
 
     /// The last lines of the account.
@@ -457,7 +451,7 @@ impl<'a> Account<'a> {
 
     /// The whole account as the file that keeps it.
     pub(super) fn report(&self, compiled: &Compiled, out: &mut dyn Write) -> io::Result<()> {
-        let text = psych::document(&self.head(compiled));
+        let text = psych::written(&self.head(compiled).node());
         let body = text.strip_prefix("---").unwrap_or(&text);
         out.write_all(b"--- !ruby/object:Puppet::Transaction::Report")?;
         out.write_all(body.as_bytes())?;
@@ -466,7 +460,7 @@ impl<'a> Account<'a> {
         } else {
             out.write_all(b"resource_statuses:\n")?;
             self.statuses(compiled, &mut |reference, status| {
-                out.write_all(status_lines(reference, &status).as_bytes())
+                write_status(out, reference, &status)
             })?;
         }
         let tail = psych::document(&Json::Object(self.tail(compiled)));
@@ -475,10 +469,10 @@ impl<'a> Account<'a> {
 
     /// The whole account as it is sent to a server.
     pub(super) fn sent(&self, compiled: &Compiled) -> Json {
-        let mut whole = self.head(compiled);
+        let mut whole = self.head(compiled).json();
         let mut statuses = Map::new();
         let rows = self.statuses(compiled, &mut |reference, status| {
-            statuses.insert(reference.to_owned(), status);
+            statuses.insert(reference.to_owned(), status.json());
             Ok(())
         });
         debug_assert!(rows.is_ok(), "nothing is written");

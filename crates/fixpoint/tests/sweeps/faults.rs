@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::policy::{self, Persona};
+use super::policy::Persona;
 use super::stage::Stage;
 use super::strace;
 
@@ -105,14 +105,29 @@ impl Findings {
     }
 }
 
+/// Languages are swept beside each other: all faults of one take half an hour.
 #[test]
-fn every_fault_leaves_whole_files_and_a_true_answer() {
+fn every_fault_of_cfengine_leaves_whole_files_and_a_true_answer() {
+    sweep([Persona::CfAgent, Persona::RunCfengine]);
+}
+
+#[test]
+fn every_fault_of_puppet_leaves_whole_files_and_a_true_answer() {
+    sweep([Persona::PuppetApply, Persona::RunPuppet]);
+}
+
+#[test]
+fn every_fault_of_chef_leaves_whole_files_and_a_true_answer() {
+    sweep([Persona::ChefClient, Persona::RunChef]);
+}
+
+fn sweep(personas: [Persona; 2]) {
     if !strace::works("every_fault_leaves_whole_files_and_a_true_answer") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
     let (mut faults, mut findings) = (0, Findings::default());
-    for (at, persona) in policy::ALL.into_iter().enumerate() {
+    for (at, persona) in personas.into_iter().enumerate() {
         let stage = Stage::new(dir.path());
         let spots = spots(&stage, persona, &CALLS);
         let all: Vec<(Spot, &str)> =
@@ -121,9 +136,9 @@ fn every_fault_leaves_whole_files_and_a_true_answer() {
             findings.of(|| faults += usize::from(one_fault(&stage, persona, spot, error)));
         }
     }
-    println!("{faults} faults: no torn file, no lost original, no false success");
+    println!("{personas:?}, {faults} faults: no torn file, no lost original, no false success");
     findings.none();
-    assert!(faults > 60, "the sweep reached the program: {faults}");
+    assert!(faults > 20, "the sweep reached the program: {faults}");
 }
 
 /// Whether the fault was met.

@@ -49,6 +49,12 @@ pub fn map<'a>(pairs: impl IntoIterator<Item = (&'a str, Node<'a>)>) -> Node<'a>
     Node::Map(Head::default(), pairs.collect())
 }
 
+/// A map whose names are words that need no quotes and mean nothing but themselves.
+pub fn fields<'a>(pairs: impl IntoIterator<Item = (&'static str, Node<'a>)>) -> Node<'a> {
+    let pairs = pairs.into_iter().map(|(name, value)| (bare(name), value));
+    Node::Map(Head::default(), pairs.collect())
+}
+
 pub fn text<'a>(content: impl Into<Cow<'a, str>>) -> Node<'a> {
     let text = content.into();
     let style = style(&text);
