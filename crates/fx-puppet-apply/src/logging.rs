@@ -90,6 +90,14 @@ fn is_plainly_present(resource: &Resource, property: &str, to: &str) -> bool {
         && says("source").is_none()
 }
 
+/// The value that a change asks for, in the words of the manifest.
+fn wanted(resource: &Resource, change: &Change) -> String {
+    match text_of(&change.to) {
+        to if is_plainly_present(resource, &change.property, &to) => "present".to_owned(),
+        to => to,
+    }
+}
+
 impl Transaction<'_> {
     fn add(&self, entry: Entry) -> Rc<str> {
         entry.show(self.run);
@@ -262,11 +270,8 @@ impl Transaction<'_> {
         match wording::names(name, &change.to) {
             Some(names) => wording::shown_names(&names),
             None => {
-                let look = self.run.look();
-                let to = match text_of(&change.to) {
-                    to if is_plainly_present(resource, name, &to) => "present".to_owned(),
-                    to => super::names::account(look, resource, name, to),
-                };
+                let to = wanted(resource, change);
+                let to = super::names::account(self.run.look(), resource, name, to);
                 wording::shown(resource, name, &to)
             }
         }
@@ -520,7 +525,7 @@ impl Transaction<'_> {
                 self.log_of(path, Level::Notice, &Message::DirectoryStays);
             }
         }
-        let (from, to) = (text_of(&change.from), text_of(&change.to));
+        let (from, to) = (text_of(&change.from), wanted(resource, change));
         let (why, cause) = match self.file_failure(resource, thing, failure) {
             FileFailure::Plain => (why, None),
             FileFailure::Alone(why) => (why, None),

@@ -47,6 +47,22 @@ fn a_bucket_that_is_not_declared_ends_the_run() {
     );
 }
 
+/// Recorded from Puppet 7.23; a source decides itself what it makes.
+#[test]
+fn a_file_that_cannot_be_made_fails_in_the_word_of_the_manifest() {
+    for (ensure, wanted) in [("present", "present"), ("file", "file")] {
+        let host = machine(&[]);
+        let code = format!("file {{ '/none/f': ensure => {ensure}, content => 'x' }}");
+        let lines = apply(&host, &code);
+        let first = format!("Could not set '{wanted}' on ensure: No such file or directory - ");
+        let last = format!(
+            "/Stage[main]/Main/File[/none/f]/ensure: change from 'absent' to '{wanted}' failed: {first}"
+        );
+        assert!(lines.iter().any(|line| line.starts_with(&first)), "{lines:?}");
+        assert!(lines.iter().any(|line| line.starts_with(&last)), "{lines:?}");
+    }
+}
+
 #[test]
 fn a_link_with_only_a_mode_is_left_alone() {
     let host = machine(&[("/srv/f", "x")]);
