@@ -65,24 +65,31 @@ fn parts<'a>(bytes: &'a [u8], large: &[&str]) -> Option<Sent<'a>> {
 /// Whether a text that is skipped can also be read: nothing in it is nested deeply, and no half of
 /// a pair stands alone, which skipping does not notice.
 fn is_plain(bytes: &[u8]) -> bool {
-    let (mut depth, mut is_quoted, mut at) = (0_usize, false, 0);
-    while let Some(byte) = bytes.get(at) {
+    let (mut depth, mut rest) = (0_usize, bytes.iter());
+    while let Some(byte) = rest.next() {
         match byte {
-            b'"' => is_quoted = !is_quoted,
-            b'\\' if is_quoted => {
-                if matches!(bytes.get(at + 1..at + 3), Some([b'u', b'd' | b'D'])) {
+            // What a text holds opens and closes nothing.
+            b'"' => loop {
+                match rest.next() {
+                    Some(b'\\') => {
+                        if matches!(rest.as_slice(), [b'u', b'd' | b'D', ..]) {
+                            return false;
+                        }
+                        rest.next();
+                    }
+                    Some(b'"') | None => break,
+                    Some(_) => {}
+                }
+            },
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > 100 {
                     return false;
                 }
-                at += 1;
             }
-            b'{' | b'[' if !is_quoted => depth += 1,
-            b'}' | b']' if !is_quoted => depth = depth.saturating_sub(1),
+            b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > 100 {
-            return false;
-        }
-        at += 1;
     }
     true
 }
