@@ -65,21 +65,13 @@ fn parts<'a>(bytes: &'a [u8], large: &[&str]) -> Option<Sent<'a>> {
 /// Whether a text that is skipped can also be read: nothing in it is nested deeply, and no half of
 /// a pair stands alone, which skipping does not notice.
 fn is_plain(bytes: &[u8]) -> bool {
-    let (mut depth, mut rest) = (0_usize, bytes.iter());
-    while let Some(byte) = rest.next() {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
         match byte {
-            // What a text holds opens and closes nothing.
-            b'"' => loop {
-                match rest.next() {
-                    Some(b'\\') => {
-                        if matches!(rest.as_slice(), [b'u', b'd' | b'D', ..]) {
-                            return false;
-                        }
-                        rest.next();
-                    }
-                    Some(b'"') | None => break,
-                    Some(_) => {}
-                }
+            b'"' => match after_text(bytes, at) {
+                Some(after) => at = after,
+                None => return false,
             },
             b'{' | b'[' => {
                 depth += 1;
@@ -92,6 +84,21 @@ fn is_plain(bytes: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// Where a text that begins at `at` ends, quote and all, unless there may be half a pair in it.
+fn after_text(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(found) = memchr::memchr2(b'"', b'\\', rest) else { return Some(bytes.len()) };
+        if rest[found] == b'"' {
+            return Some(at + found + 1);
+        }
+        if matches!(rest.get(found + 1..found + 3), Some([b'u', b'd' | b'D'])) {
+            return None;
+        }
+        at += found + 2;
+    }
 }
 
 /// The fields of an object in their order, not looked into.
