@@ -19,7 +19,9 @@ if [ $# -eq 0 ]; then
         --skip=nginx_default_error --skip=response_headers --skip-knife -- -f progress
 fi
 scratch=$(mktemp -d)
-"$program" serve --listen 127.0.0.1:0 --chef 127.0.0.1:0 --chef-plain --set vardir="$scratch/var" \
+openssl genrsa -traditional -out "$scratch/web.pem" 2048 2> /dev/null
+openssl rsa -in "$scratch/web.pem" -pubout -out "$scratch/web.pub" 2> /dev/null
+"$program" serve --listen 127.0.0.1:0 --chef 127.0.0.1:0 --chef-plain --chef-web-key "$scratch/web.pub" --set vardir="$scratch/var" \
     --set confdir="$scratch/conf" --set certname=chef.localdomain > "$scratch/out" 2>&1 &
 server=$!
 python3 - <<'P' > "$scratch/dummy" &
@@ -46,6 +48,7 @@ done
 export RUBYLIB=$lib PEDANT_DIR=$sources/chef-server/oc-chef-pedant LANG=C.UTF-8
 export CHEF_LICENSE=accept-no-persist CHEF_URL=http://$address DUMMY_URL=http://127.0.0.1:$(cat "$scratch/dummy")/
 SUPERUSER_KEY=$(cat "$scratch/var/chef/pivotal.pem")
-export SUPERUSER_KEY WEBUI_KEY=$SUPERUSER_KEY
+WEBUI_KEY=$(cat "$scratch/web.pem")
+export SUPERUSER_KEY WEBUI_KEY
 cd "$scratch"
 ruby "$here/pedant_run.rb" "$here/pedant_config.rb" "$@"

@@ -28,15 +28,20 @@ fn refuse<T>(reason: impl Into<String>) -> Answer<T> {
 
 impl Signed<'_> {
     pub(crate) fn read(request: &Request, now: u64) -> Answer<Signed<'_>> {
-        let names = ["X-Ops-UserId", "X-Ops-Timestamp", "X-Ops-Sign", "X-Ops-Content-Hash"];
-        let value = |name: &str| request.field(&name.to_lowercase());
-        let missing: Vec<String> =
-            names.iter().filter(|name| value(name).is_none()).map(|n| format!("'{n}'")).collect();
-        if !missing.is_empty() {
+        let names = [
+            ("X-Ops-UserId", "x-ops-userid"),
+            ("X-Ops-Timestamp", "x-ops-timestamp"),
+            ("X-Ops-Sign", "x-ops-sign"),
+            ("X-Ops-Content-Hash", "x-ops-content-hash"),
+        ];
+        let [Some(name), Some(timestamp), Some(sign), Some(content_hash)] =
+            names.map(|(_, field)| request.field(field))
+        else {
+            let missing = names.iter().filter(|(_, field)| request.field(field).is_none());
+            let missing: Vec<String> = missing.map(|(name, _)| format!("'{name}'")).collect();
             let missing = missing.join(", ");
             return fail(400, format!("missing required authentication header(s) {missing}"));
-        }
-        let [name, timestamp, sign, content_hash] = names.map(|name| value(name).unwrap_or(""));
+        };
         let Some(time) = seconds(timestamp) else {
             return refuse("bad header(s) 'X-Ops-Timestamp'");
         };

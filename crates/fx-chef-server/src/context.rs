@@ -47,6 +47,8 @@ pub(crate) struct Context<'a, 'b> {
     /// The organization of the path; empty where it names none.
     pub(crate) org: String,
     pub(crate) actor: Actor,
+    /// What is remembered holds under this mark of the store, once it was read.
+    pub(crate) mark: Option<Vec<u8>>,
 }
 
 impl Context<'_, '_> {

@@ -76,13 +76,21 @@ impl Context<'_, '_> {
         if self.docs.has_changed(matters) {
             return read(self).map(Arc::new);
         }
-        let mark = self.docs.get(GLOBAL, "mark", "access")?.unwrap_or_default();
+        // A transaction sees one state of the store.
+        let mark = match self.mark.take() {
+            Some(mark) => mark,
+            None => self.docs.get(GLOBAL, "mark", "access")?.unwrap_or_default(),
+        };
         let key = (self.org.clone(), name.to_owned());
-        if let Some(found) = known.find(&mark, &key) {
-            return Ok(found);
-        }
-        let value = Arc::new(read(self)?);
-        known.keep(&mark, key, &value);
-        Ok(value)
+        let found = match known.find(&mark, &key) {
+            Some(found) => found,
+            None => {
+                let value = Arc::new(read(self)?);
+                known.keep(&mark, key, &value);
+                value
+            }
+        };
+        self.mark = Some(mark);
+        Ok(found)
     }
 }

@@ -47,4 +47,4 @@ mod versions;
 pub use manifest::files_in as files_of;
 pub use message::{Reply, Request};
 pub use routes::endpoints;
-pub use server::{Fill, NewKeys, Parts, Server};
+pub use server::{Fill, NewKeys, Parts, Place, Server};

@@ -65,26 +65,40 @@ fn parts<'a>(bytes: &'a [u8], large: &[&str]) -> Option<Sent<'a>> {
 /// Whether a text that is skipped can also be read: nothing in it is nested deeply, and no half of
 /// a pair stands alone, which skipping does not notice.
 fn is_plain(bytes: &[u8]) -> bool {
-    let (mut depth, mut is_quoted, mut at) = (0_usize, false, 0);
+    let (mut depth, mut at) = (0_usize, 0);
     while let Some(byte) = bytes.get(at) {
+        at += 1;
         match byte {
-            b'"' => is_quoted = !is_quoted,
-            b'\\' if is_quoted => {
-                if matches!(bytes.get(at + 1..at + 3), Some([b'u', b'd' | b'D'])) {
+            b'"' => match after_text(bytes, at) {
+                Some(after) => at = after,
+                None => return false,
+            },
+            b'{' | b'[' => {
+                depth += 1;
+                if depth > 100 {
                     return false;
                 }
-                at += 1;
             }
-            b'{' | b'[' if !is_quoted => depth += 1,
-            b'}' | b']' if !is_quoted => depth = depth.saturating_sub(1),
+            b'}' | b']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > 100 {
-            return false;
-        }
-        at += 1;
     }
     true
+}
+
+/// Where a text that begins at `at` ends, quote and all, unless there may be half a pair in it.
+fn after_text(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let Some(found) = memchr::memchr2(b'"', b'\\', rest) else { return Some(bytes.len()) };
+        if rest[found] == b'"' {
+            return Some(at + found + 1);
+        }
+        if matches!(rest.get(found + 1..found + 3), Some([b'u', b'd' | b'D'])) {
+            return None;
+        }
+        at += found + 2;
+    }
 }
 
 /// The fields of an object in their order, not looked into.

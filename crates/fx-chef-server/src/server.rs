@@ -42,6 +42,9 @@ pub struct NewKeys {
 /// Name of the user who may do everything.
 pub(crate) const SUPERUSER: &str = "pivotal";
 
+/// What a request leads to: an endpoint, or the reply where there is none.
+pub struct Place(Result<Found, Reply>);
+
 /// The API over one store.
 pub struct Server {
     pub(crate) parts: Parts,
@@ -116,7 +119,7 @@ impl Server {
             body: Vec::new(),
         };
         let changed = self.parts.fleet.change_documents(|docs| {
-            let mut context = self.context(docs, &request, GLOBAL, nobody());
+            let mut context = self.context(docs, &request, GLOBAL, nobody(), 0);
             let done = work(&mut context)?;
             known::finish(docs, || self.random_hex(16))?;
             Ok(done)
@@ -164,9 +167,14 @@ impl Server {
         Ok(checksum)
     }
 
+    /// What a request leads to, by its method and its path.
+    pub fn find(&self, request: &Request) -> Place {
+        Place(routes::find(request))
+    }
+
     /// The most bytes that the body of a request may have, which is known before it is read.
-    pub fn body_limit(&self, request: &Request) -> usize {
-        let found = routes::find(request).ok().filter(|found| self.takes_content(request, found));
+    pub fn body_limit(&self, request: &Request, Place(place): &Place) -> usize {
+        let found = place.as_ref().ok().filter(|found| self.takes_content(request, found));
         found.map_or(0, |found| found.most)
     }
 
@@ -176,12 +184,12 @@ impl Server {
     }
 
     /// The answer to a request whose body is larger.
-    pub fn refuse_body(&self, request: &Request) -> Reply {
+    pub fn refuse_body(&self, request: &Request, Place(place): Place) -> Reply {
         let asked = match versions::asked(request) {
             Ok(asked) => asked,
             Err(reply) => return reply.with("connection", "close"),
         };
-        let reply = match routes::find(request) {
+        let reply = match place {
             Ok(found) if !self.takes_content(request, &found) => files::refusal(),
             Ok(found) => too_large(found.most),
             // Nothing is there, whatever is sent.
@@ -192,20 +200,25 @@ impl Server {
 
     /// Whether a request is answered in less time than it takes to hand it to another thread: one
     /// document is read, and nothing is waited for.
-    pub fn answers_at_once(&self, request: &Request) -> bool {
+    pub fn answers_at_once(&self, request: &Request, Place(place): &Place) -> bool {
         request.body.is_empty()
             && matches!(request.method.as_str(), "GET" | "HEAD")
-            && routes::find(request).is_ok_and(|found| found.is_document)
+            && place.as_ref().is_ok_and(|found| found.is_document)
             && self.parts.fleet.reads_at_once()
     }
 
     /// The answer to a request.
     pub fn answer(&self, request: &Request) -> Reply {
+        self.answer_at(request, self.find(request))
+    }
+
+    /// The same where it is known what the request leads to.
+    pub fn answer_at(&self, request: &Request, place: Place) -> Reply {
         let asked = match versions::asked(request) {
             Ok(asked) => asked,
             Err(reply) => return reply,
         };
-        let reply = match self.route(request, asked) {
+        let reply = match self.route(request, place, asked) {
             Ok(reply) | Err(Stopped::Caller(reply)) => reply,
             Err(Stopped::Store(error)) => {
                 (self.parts.log)(&error.to_string());
@@ -215,8 +228,8 @@ impl Server {
         versions::marked(reply, asked)
     }
 
-    fn route(&self, request: &Request, version: u8) -> Answer {
-        let found = match routes::find(request) {
+    fn route(&self, request: &Request, Place(place): Place, version: u8) -> Answer {
+        let found = match place {
             Ok(found) => found,
             Err(reply) => return Ok(reply),
         };
@@ -232,14 +245,16 @@ impl Server {
         let signed = Signed::read(request, self.now())?;
         if only_reads(request, &found) {
             return self.parts.fleet.read_documents(|docs| {
-                let actor = self.actor(docs, request, &found, version, &signed)?;
-                self.handle(docs, request, &found, actor, version)
+                let mut context = self.context(docs, request, &found.org, nobody(), version);
+                context.actor = authenticate::actor(&mut context, &signed)?;
+                (found.handler)(&mut context, &found.parts)
             });
         }
         // Nobody holds others up who has not signed.
-        let fleet = &self.parts.fleet;
-        let actor =
-            fleet.read_documents(|docs| self.actor(docs, request, &found, version, &signed))?;
+        let actor = self.parts.fleet.read_documents(|docs| {
+            let mut context = self.context(docs, request, &found.org, nobody(), version);
+            authenticate::actor(&mut context, &signed)
+        })?;
         self.perform(request, &found, &actor, version)
     }
 
@@ -252,8 +267,7 @@ impl Server {
         actor: Actor,
         version: u8,
     ) -> Answer {
-        let mut context = self.context(docs, request, &found.org, actor);
-        context.version = version;
+        let mut context = self.context(docs, request, &found.org, actor, version);
         (found.handler)(&mut context, &found.parts)
     }
 
@@ -277,27 +291,15 @@ impl Server {
         changed
     }
 
-    fn actor(
-        &self,
-        docs: &mut Documents<'_>,
-        request: &Request,
-        found: &Found,
-        version: u8,
-        signed: &Signed<'_>,
-    ) -> Answer<Actor> {
-        let mut context = self.context(docs, request, &found.org, nobody());
-        context.version = version;
-        authenticate::actor(&mut context, signed)
-    }
-
     fn context<'a, 'b>(
         &'a self,
         docs: &'a mut Documents<'b>,
         request: &'a Request,
         org: &str,
         actor: Actor,
+        version: u8,
     ) -> Context<'a, 'b> {
-        Context { server: self, docs, request, version: 0, org: org.to_owned(), actor }
+        Context { server: self, docs, request, version, org: org.to_owned(), actor, mark: None }
     }
 }
 

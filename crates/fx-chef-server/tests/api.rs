@@ -57,12 +57,17 @@ impl Site {
     }
 
     fn over(fleet: Fleet) -> Site {
+        Site::with_page(fleet, None)
+    }
+
+    /// A site whose users may also be signed for with a key.
+    fn with_page(fleet: Fleet, web_key: Option<String>) -> Site {
         let server = Server::new(Parts {
             fleet,
             clock: Arc::new(|| NOW),
             random: Arc::new(noise),
             scheme: "https",
-            web_key: None,
+            web_key,
             log: Arc::new(|_| {}),
         })
         .unwrap();
@@ -150,6 +155,27 @@ fn a_client_registers_and_keeps_a_node_of_its_own() {
         let found = value(&site.ask(client, "GET", "search/node?q=recipe:apache", None));
         assert_eq!((&found["total"], &found["rows"][0]["name"]), (&json!(1), &json!("web1")));
     });
+}
+
+#[test]
+fn a_page_signs_for_its_users_with_a_key_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let web = new_key();
+    let fleet = Fleet::sqlite(&dir.path().join("fleet.db")).unwrap();
+    let site = Site::with_page(fleet, Some(web.public().to_pem().unwrap()));
+    let path = "/organizations/acme/nodes";
+    for (name, source, key, status) in [
+        ("admin", Some("web"), &web, 200),
+        ("admin", Some("web"), &site.admin, 401),
+        ("admin", Some("page"), &web, 401),
+        ("admin", None, &web, 401),
+        ("admin", None, &site.admin, 200),
+        ("nobody", Some("web"), &web, 401),
+    ] {
+        let mut request = signed((name, key), "GET", path, None);
+        request.fields.extend(source.map(|text| ("x-ops-request-source".into(), text.into())));
+        assert_eq!(site.server.answer(&request).status, status, "{name} {source:?}");
+    }
 }
 
 /// What a request has to get wrong to be refused, and how.

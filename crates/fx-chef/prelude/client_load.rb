@@ -3,7 +3,7 @@ class Chef
   class Client
     def load_cookbooks
       FX.resolving(@policy && !Chef::Config[:local_mode] ? @policy.shown : @expansion.recipes)
-      Chef::FxFailures.node = @node
+      Client.fx_node = @node
       books = @policy ? store.artifacts(@policy.lock) : store.cookbooks(@environment, @expansion)
       store.settle(@opts["override"])
       @cookbooks = Chef::CookbookCollection.new(books)

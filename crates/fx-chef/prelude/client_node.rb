@@ -1,6 +1,11 @@
 # The node of a run: its facts, what is stored of it, and its expanded run list.
 class Chef
   class Client
+    # The node of this run, once its run list is known.
+    class << self
+      attr_accessor :fx_node
+    end
+
     # The machine's facts, with the optional plug-ins that the configuration asks for.
     def self.fx_automatic(minimal = false)
       FX.ohai(Array(Chef::Config[:ohai][:optional_plugins]).join(" "), minimal)
@@ -142,7 +147,7 @@ class Chef
       end
       @expansion = @node.run_list.expand(@node.chef_environment)
       unless @expansion.errors.empty?
-        Chef::FxFailures.node = @node
+        Client.fx_node = @node
         FX.describe("Error expanding the run_list:", Chef::FxFailures.roles(@expansion, @node)) if FX.doc?
         raise Chef::Exceptions::MissingRole, @expansion
       end

@@ -4,11 +4,14 @@
 class Chef
   class FxCookbookCache
     SEGMENTS = %w{attributes definitions files libraries providers recipes resources root_files templates}.freeze
-    Record = Struct.new(:path, :checksum, :url)
+    class Record
+      attr_reader :path, :checksum, :url
+      def initialize(path, checksum, url) = (@path, @checksum, @url = path, checksum, url)
+    end
 
     attr_reader :books
     def initialize(manifests)
-      unless manifests.is_a?(Hash) && manifests.each_value.all?(Hash)
+      unless manifests.is_a?(Hash) && manifests.values.all?(Hash)
         raise Chef::Exceptions::CookbookNotFound, "the server's list of cookbooks cannot be read"
       end
       @records = manifests.to_h { |name, m| [name, records(name, m)] }
@@ -58,7 +61,7 @@ class Chef
     # A name that leads nowhere else.
     def safe(path, cookbook)
       # A pattern that counts to 4,000 takes longer to read than the rest of a run.
-      plain = path.is_a?(String) && path.size.between?(1, 4000) && !path.include?("\0") && !path.include?("\n")
+      plain = path.is_a?(String) && !path.empty? && path.size <= 4000 && !path.include?("\0") && !path.include?("\n")
       return if plain && path.split("/", -1).none? { |p| ["", ".", ".."].include?(p) }
       raise Chef::Exceptions::InvalidCookbookPath,
         "the server names a file of cookbook #{cookbook.inspect} that is not below it: #{path.inspect}"

@@ -5,7 +5,6 @@ class Chef
       "deleted cookbooks.\n  2-) Removing unused cookbook versions.\n  3-) Pinning exact cookbook versions using " \
       "environments.\n".freeze
     class << self
-      attr_writer :node
       # An action of a resource that failed.
       def resource(resource, e)
         out = [[e.class.name, e.message]]
@@ -55,7 +54,7 @@ class Chef
 
       def system_info
         info = ["chef_version=#{Chef::VERSION}"]
-        if (node = @node || Chef.node)
+        if (node = Client.fx_node || Chef.node)
           info << "platform=#{node["platform"]}" << "platform_version=#{node["platform_version"]}"
         end
         info << "ruby=#{RUBY_DESCRIPTION}" << "program_name=#{$PROGRAM_NAME}"

@@ -12,6 +12,8 @@ class Chef
     def formatted_exception = @exception && "#{@exception.class.name}: #{@exception.message}"
     def start_clock = @start_time = Time.now
     def stop_clock = @end_time = Time.now
+    # A time as reports have it.
+    def self.fx_stamp(time) = time.getutc.strftime("%Y-%m-%dT%H:%M:%SZ")
     def to_hash
       {
         node: @node, all_resources: all_resources, updated_resources: updated_resources, exception: formatted_exception,

@@ -65,8 +65,14 @@ class Chef
         .new("#{code} \"#{response.message}\"", response)
     end
     def self.made(status, fields, body)
-      require "net/http"
+      require "net/http/responses"
+      rest_of_library unless Net.const_defined?(:HTTP, false)
       Net::HTTPResponse.fx_made(status, fields, body)
+    end
+
+    # What cookbooks use without asking for it.
+    def self.rest_of_library
+      %i{HTTP OpenTimeout ReadTimeout HTTPBadResponse}.each { |name| Net.autoload(name, "net/http") }
     end
 
     # Why nobody answered.

@@ -105,7 +105,7 @@ class Chef
     rescue StandardError
       resource.name
     end
-    def stamp(time) = time.getutc.strftime("%Y-%m-%dT%H:%M:%SZ")
+    def stamp(time) = RunStatus.fx_stamp(time)
 
     # Data that JSON knows, of whatever a property holds.
     def self.plain(v, depth = 0)

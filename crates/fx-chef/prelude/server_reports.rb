@@ -5,21 +5,16 @@ class Chef
     # Tells the server that a run begins; those who want to hear its end listen from now on.
     def self.start(status, node, events)
       return if FX.leaves_server?
-      collector = Collector.new(status, node)
-      events.register(collector) if collector.begun?
-      runs = Runs.new(status, node)
-      events.register(runs) if runs.begun?
-    end
-
-    # Both remember what resources did the way the report in a file does.
-    class Sender < Chef::FxReporter
-      def initialize(status, node)
-        super()
-        @run, @of = status, node
-        @api = Chef::ServerAPI.new
+      [Collector, Runs].each do |kind|
+        sender = kind.new(status, node)
+        events.register(Listener.new(sender, status, node)) if sender.begun?
       end
-      def run_completed(node, status) = finish(node, status, nil)
-      def run_failed(error, status) = finish(@of, status || @run, error)
+    end
+    # Who hears nobody needs nothing of what a run did.
+    autoload :Listener, "prelude:chef/server_listener.rb"
+
+    class Sender
+      def initialize(status, node) = (@run, @of, @api = status, node, Chef::ServerAPI.new)
       def post(path, body, headers = {}) = FX.own_state { @api.exchange("POST", path, headers, body) }
     end
 
@@ -37,15 +32,15 @@ class Chef
           "id" => @run.run_id, "node_name" => @of.name, "run_id" => @run.run_id, "source" => "chef_client",
           "organization_name" => server[%r{/organizations/([^/]+)}, 1] || settings[:organization] ||
             "unknown_organization",
-          "start_time" => stamp(@run.start_time || @began),
+          "start_time" => RunStatus.fx_stamp(@run.start_time),
         }
       end
       def begun?
         return false if settings[:server_url].nil? && settings[:token]
         send_message("run start", common.merge("message_version" => "1.0.0", "message_type" => "run_start"))
       end
-      def finish(node, status, error)
-        made = message(node, status, error).merge(common)
+      def finish(listener, node, status, error)
+        made = listener.message(node, status, error).merge(common)
         made.merge!("node" => FxKeptNode.of(node), "policy_name" => node.policy_name,
           "policy_group" => node.policy_group,
           "cookbooks" => (node["cookbooks"] || {}).to_h { |n, c| [n, { "version" => c["version"] }] })
@@ -87,8 +82,8 @@ class Chef
         Chef::Log.info("#{text}Disabling reporting for run.")
         false
       end
-      def finish(node, _status, error)
-        data = run_data(node, error)
+      def finish(listener, node, _status, error)
+        data = run_data(listener, node, error)
         Chef::Log.info("Sending resource update report (run-id: #{@run.run_id})")
         require "zlib"
         post("#{path}/#{@run.run_id}", Zlib.gzip(FX.json(data)), headers("Content-Encoding" => "gzip"))
@@ -98,13 +93,13 @@ class Chef
         Chef::Log.error("Failed to post reporting data to server (HTTP #{e.response.code}), saving to " \
           "#{Chef::FileCache.path("failed-reporting-data.json")}")
       end
-      def run_data(node, error)
-        updated = @rows.select { |r| r[:status] == "updated" }
+      def run_data(listener, node, error)
+        updated = listener.updated
         out = {
-          "action" => "end", "resources" => updated.map { |r| row(r) }, "status" => error ? "failure" : "success",
+          "action" => "end", "resources" => updated, "status" => error ? "failure" : "success",
           "run_list" => FX.json(node.run_list.map(&:to_s)), "total_res_count" => updated.size.to_s, "data" => {},
           "start_time" => @run.start_time.to_s, "end_time" => @run.end_time.to_s,
-          "expanded_run_list" => FX.json(message(node, @run, error)["expanded_run_list"]),
+          "expanded_run_list" => FX.json(listener.message(node, @run, error)["expanded_run_list"]),
         }
         if error
           out["data"]["exception"] = { "class" => error.inspect, "message" => error.message,

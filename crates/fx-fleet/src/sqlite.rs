@@ -7,12 +7,15 @@ use std::time::Duration;
 use regex::Regex;
 use rusqlite::functions::FunctionFlags;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, ErrorCode, ToSql, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, ToSql};
 
 use crate::engine::{Cell, Dialect, Engine, Error, Result, Row, Sql};
 
 /// Connections that read.
 const READERS: usize = 4;
+
+/// Statements that a connection keeps prepared: more than the requests of agents use.
+const STATEMENTS: usize = 64;
 
 pub(crate) struct Sqlite {
     writer: Mutex<Connection>,
@@ -30,6 +33,7 @@ impl Sqlite {
 fn connect(path: &Path) -> Result<Connection> {
     let db = Connection::open(path).map_err(wrong)?;
     db.busy_timeout(Duration::from_secs(10)).map_err(wrong)?;
+    db.set_prepared_statement_cache_capacity(STATEMENTS);
     // A commit is on disk before it is reported, also when the power fails right after it.
     db.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;",
@@ -74,11 +78,10 @@ fn locked(connection: &Mutex<Connection>) -> MutexGuard<'_, Connection> {
 
 impl Engine for Sqlite {
     fn write(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()> {
-        let mut db = locked(&self.writer);
-        let mut transaction =
-            Open(db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrong)?);
+        let db = locked(&self.writer);
+        let mut transaction = Open::begin(&db, "BEGIN IMMEDIATE")?;
         work(&mut transaction)?;
-        transaction.0.commit().map_err(wrong)
+        transaction.end("COMMIT")
     }
 
     fn dialect(&self) -> Dialect {
@@ -91,13 +94,42 @@ impl Engine for Sqlite {
 
     fn read(&self, work: &mut dyn FnMut(&mut dyn Sql) -> Result<()>) -> Result<()> {
         let free = self.readers.iter().find_map(|reader| reader.try_lock().ok());
-        let mut db = free.unwrap_or_else(|| locked(&self.readers[0]));
-        let transaction = db.transaction().map_err(wrong)?;
-        work(&mut Open(transaction))
+        let db = free.unwrap_or_else(|| locked(&self.readers[0]));
+        let mut transaction = Open::begin(&db, "BEGIN")?;
+        work(&mut transaction)?;
+        transaction.end("COMMIT")
     }
 }
 
-struct Open<'a>(Transaction<'a>);
+/// A transaction, which is rolled back where it was not ended. The statements around it are kept
+/// prepared like all others: reading them anew costs as much as reading a document.
+struct Open<'a> {
+    db: &'a Connection,
+    is_ended: bool,
+}
+
+impl<'a> Open<'a> {
+    fn begin(db: &'a Connection, how: &str) -> Result<Open<'a>> {
+        db.prepare_cached(how).and_then(|mut begin| begin.execute(())).map_err(wrong)?;
+        Ok(Open { db, is_ended: false })
+    }
+
+    fn end(mut self, how: &str) -> Result<()> {
+        let ended = self.db.prepare_cached(how).and_then(|mut end| end.execute(()));
+        self.is_ended = ended.is_ok();
+        ended.map(drop).map_err(wrong)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        // Some failures end a transaction by themselves.
+        if !self.is_ended && !self.db.is_autocommit() {
+            // The next transaction of this connection cannot begin and says so.
+            drop(self.db.execute_batch("ROLLBACK"));
+        }
+    }
+}
 
 /// `$2` is a name to SQLite, bound in the order in which names appear; `?2` is the second cell.
 fn numbered(statement: &str) -> String {
@@ -118,17 +150,17 @@ impl ToSql for Cell {
 
 impl Sql for Open<'_> {
     fn run(&mut self, statement: &str, cells: &[Cell]) -> Result<u64> {
-        let mut statement = self.0.prepare_cached(&numbered(statement)).map_err(wrong)?;
+        let mut statement = self.db.prepare_cached(&numbered(statement)).map_err(wrong)?;
         let changed = statement.execute(rusqlite::params_from_iter(cells)).map_err(wrong)?;
         Ok(changed as u64)
     }
 
     fn script(&mut self, statements: &str) -> Result<()> {
-        self.0.execute_batch(statements).map_err(wrong)
+        self.db.execute_batch(statements).map_err(wrong)
     }
 
     fn rows(&mut self, statement: &str, cells: &[Cell]) -> Result<Vec<Row>> {
-        let mut statement = self.0.prepare_cached(&numbered(statement)).map_err(wrong)?;
+        let mut statement = self.db.prepare_cached(&numbered(statement)).map_err(wrong)?;
         let width = statement.column_count();
         let found = statement.query_map(rusqlite::params_from_iter(cells), |row| {
             let cells = (0..width).map(|at| {

@@ -15,6 +15,9 @@ use crate::tls::{Identity, Secured, Trust, config};
 /// A body that is larger than this is refused: it is held in memory.
 const MOST_BYTES: u64 = 1 << 30;
 
+/// Two records of TLS. A connection has two such buffers, which are cleared before their first use.
+const BUFFER: usize = 32 << 10;
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NetError {
@@ -296,6 +299,8 @@ fn settings(plain: bool, timeouts: Timeouts, proxy: Option<ureq::Proxy>) -> ureq
         .timeout_connect(Some(timeouts.connect))
         .timeout_recv_response(Some(timeouts.read))
         .timeout_per_read(Some(timeouts.read))
+        .input_buffer_size(BUFFER)
+        .output_buffer_size(BUFFER)
         // A server may close a connection that is idle longer.
         .max_idle_age(Duration::from_secs(4))
         .proxy(proxy)

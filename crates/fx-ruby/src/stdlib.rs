@@ -36,7 +36,7 @@ libraries! {
     "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
     "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
     "date" => "date.rb", "date/parse" => "date/parse.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb", "find" => "find.rb",
-    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "rexml/xpath" => "rexml/xpath.rb", "rexml/formatters" => "rexml/formatters.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "getoptlong" => "getoptlong.rb", "ripper" => "ripper.rb", "mutex_m" => "mutex_m.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
+    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "net/http/responses" => "nethttp_responses.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "rexml/xpath" => "rexml/xpath.rb", "rexml/formatters" => "rexml/formatters.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "getoptlong" => "getoptlong.rb", "ripper" => "ripper.rb", "mutex_m" => "mutex_m.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
 }
 
 /// Names that load something else, or nothing because it is always there.

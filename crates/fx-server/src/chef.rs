@@ -98,10 +98,11 @@ async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Inco
         fields: fields.collect(),
         body: Vec::new(),
     };
-    let most = face.server.body_limit(&request);
+    let place = face.server.find(&request);
+    let most = face.server.body_limit(&request, &place);
     let declared = body.size_hint().upper();
     if declared.is_some_and(|size| size > most as u64) {
-        return face.server.refuse_body(&request);
+        return face.server.refuse_body(&request, place);
     }
     let patience = face.limits.body_patience;
     let _turn = if declared.is_none_or(|size| size > ORDINARY_BODY) {
@@ -112,20 +113,24 @@ async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Inco
     } else {
         None
     };
-    request.body = match timeout(patience, read_body(body, most)).await {
-        Ok(Ok(body)) => body,
-        Ok(Err(wrong)) if wrong.status == 413 => return face.server.refuse_body(&request),
-        Ok(Err(wrong)) => return refused(wrong.status, "the body cannot be read"),
-        Err(_) => return refused(408, "the body took too long"),
-    };
+    if !body.is_end_stream() {
+        request.body = match timeout(patience, read_body(body, most)).await {
+            Ok(Ok(body)) => body,
+            Ok(Err(wrong)) if wrong.status == 413 => {
+                return face.server.refuse_body(&request, place);
+            }
+            Ok(Err(wrong)) => return refused(wrong.status, "the body cannot be read"),
+            Err(_) => return refused(408, "the body took too long"),
+        };
+    }
     let server = Arc::clone(&face.server);
     // A defect of ours ends this answer and nothing else.
     let defect = || refused(500, "internal service error");
-    if server.answers_at_once(&request) {
-        let made = std::panic::catch_unwind(AssertUnwindSafe(|| server.answer(&request)));
+    if server.answers_at_once(&request, &place) {
+        let made = std::panic::catch_unwind(AssertUnwindSafe(|| server.answer_at(&request, place)));
         return made.unwrap_or_else(|_| defect());
     }
-    let made = tokio::task::spawn_blocking(move || server.answer(&request)).await;
+    let made = tokio::task::spawn_blocking(move || server.answer_at(&request, place)).await;
     made.unwrap_or_else(|_| defect())
 }
 

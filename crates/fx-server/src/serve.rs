@@ -63,6 +63,9 @@ impl Default for Limits {
 /// Bodies up to this size need no turn.
 pub(crate) const ORDINARY_BODY: u64 = 1 << 20;
 
+/// So much memory is taken for a body before it comes.
+const USUAL_BODY: usize = 256 << 10;
+
 /// Why a server ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
@@ -217,7 +220,9 @@ fn closing(reply: Reply, body: &Incoming) -> Reply {
 
 pub(crate) async fn read_body(mut body: Incoming, most: usize) -> Result<Vec<u8>, Reply> {
     let too_large = || Reply::text(413, "the body is too large").with("connection", "close");
-    let mut bytes = Vec::new();
+    // What is declared is believed up to the size of a usual document.
+    let declared = usize::try_from(body.size_hint().lower()).unwrap_or(0);
+    let mut bytes = Vec::with_capacity(declared.min(most).min(USUAL_BODY));
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
             return Err(Reply::text(400, "the body ended too soon").with("connection", "close"));

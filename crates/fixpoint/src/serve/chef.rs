@@ -11,7 +11,7 @@ use fx_crypto::Random;
 use fx_fleet::Fleet;
 use fx_host::{Clock, Edits, Env, Files, OsHost, WriteOptions};
 use fx_server::{Limits, Tls};
-use fx_wire::x509::Key;
+use fx_wire::x509::{Key, PublicKey};
 
 use crate::terminal;
 
@@ -26,6 +26,8 @@ pub(crate) struct ChefWish<'a> {
     pub(crate) dir: &'a Path,
     /// The organization that a first start makes.
     pub(crate) organization: &'a str,
+    /// The public key of a web page that signs for the users who are logged in there.
+    pub(crate) web_key: Option<&'a Path>,
 }
 
 /// A server that is ready to listen.
@@ -47,7 +49,7 @@ impl Chef {
         fleet: &Fleet,
         log: &Log,
     ) -> Result<Chef, String> {
-        let ChefWish { address, is_plain, dir, organization } = *wish;
+        let ChefWish { address, is_plain, dir, organization, web_key } = *wish;
         let listener = TcpListener::bind(address)
             .map_err(|error| format!("cannot listen on '{address}': {error}"))?;
         let bound = listener.local_addr().map_err(|error| error.to_string())?;
@@ -55,7 +57,8 @@ impl Chef {
             return Err(format!("'{address}' is seen by other machines: keys need TLS there"));
         }
         let scheme = if is_plain { "http" } else { "https" };
-        let server = over_store(host, dir, fleet, log, scheme)?;
+        let web_key = web_key.map(|file| public_key(host, file)).transpose()?;
+        let server = over_store(host, dir, fleet, log, scheme, web_key)?;
         first_organization(host, dir, &server, organization)?;
         terminal::print(&format!("listening for Chef on {bound}\n"));
         Ok(Chef { listener, server: Arc::new(server), is_plain })
@@ -97,6 +100,7 @@ pub(crate) fn over_store(
     fleet: &Fleet,
     log: &Log,
     scheme: &'static str,
+    web_key: Option<String>,
 ) -> Result<Server, String> {
     make_private_dirs(host, dir)?;
     let server = Server::new(Parts {
@@ -104,7 +108,7 @@ pub(crate) fn over_store(
         clock: Arc::new(|| u64::try_from(OsHost::new().now().secs).unwrap_or(0)),
         random: Arc::new(|buffer: &mut [u8]| OsHost::new().random(buffer)),
         scheme,
-        web_key: None,
+        web_key,
         log: Arc::clone(log),
     })?;
     let superuser = dir.join("pivotal.pem");
@@ -143,6 +147,20 @@ pub(crate) fn first_organization(
         terminal::print(&format!("key of the user '{ADMIN}': {}\n", file.display()));
     }
     Ok(())
+}
+
+/// The most bytes of a public key.
+const MOST: u64 = 64 << 10;
+
+/// A public key that nobody else can change.
+fn public_key(host: &OsHost, file: &Path) -> Result<String, String> {
+    let text = host.read_trusted_up_to(file, MOST).map_err(|error| error.to_string())?;
+    let pem = String::from_utf8_lossy(&text).into_owned();
+    match PublicKey::from_pem(&pem) {
+        Ok(key) if key.rsa_der().is_some() => Ok(pem),
+        Ok(_) => Err(format!("{}: the key is not one of RSA", file.display())),
+        Err(error) => Err(format!("{}: {error}", file.display())),
+    }
 }
 
 fn write_private(host: &OsHost, file: &Path, text: &str) -> Result<(), String> {

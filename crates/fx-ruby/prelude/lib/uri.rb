@@ -185,11 +185,8 @@ module URI
   }
   TBLENCWWWCOMP_ = {}
   # scheme, userinfo, host, port, path, query, fragment
-  PARTS_ = %r{\A
-    (?:([A-Za-z][A-Za-z0-9+.-]*):)?
-    (?://(?:([^/?#@]*)@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?)?
-    ([^?#]*)(?:\?([^#]*))?(?:\#(.*))?
-  \z}mx
+  # Without blanks inside, so that the small matcher of the runtime takes it.
+  PARTS_ = %r{\A(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://(?:([^/?#@]*)@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?)?([^?#]*)(?:\?([^#]*))?(?:\#(.*))?\z}m
   class << self
     def scheme_list = SCHEMES
     def register_scheme(n, k) = (SCHEMES[n.to_s.upcase] = k)

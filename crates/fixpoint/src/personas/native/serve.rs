@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Speak HTTP without TLS to Chef's clients, behind a proxy on this machine
     #[arg(long, requires = "chef")]
     chef_plain: bool,
+    /// Public key of a web page that signs requests to Chef for the users who are logged in there
+    #[arg(long, value_name = "FILE", requires = "chef")]
+    chef_web_key: Option<PathBuf>,
     /// Organization of Chef that a first start makes
     #[arg(long, value_name = "NAME", default_value = "default", global = true)]
     chef_organization: String,
@@ -100,7 +103,7 @@ fn import(args: &Args, source: &Path) -> Result<u8, String> {
     let fleet = open_store(&host, args.store.as_deref(), &settings)?;
     let log: Arc<dyn Fn(&str) + Send + Sync> = Arc::new(|_: &str| {});
     let dir = Path::new(&settings.get("vardir")).join("chef");
-    let server = crate::serve::over_store(&host, &dir, &fleet, &log, "https")?;
+    let server = crate::serve::over_store(&host, &dir, &fleet, &log, "https", None)?;
     if host.stat(&source.join("organizations")).is_err() {
         crate::serve::first_organization(&host, &dir, &server, &args.chef_organization)?;
     }
@@ -149,6 +152,7 @@ fn start(args: &Args) -> Result<(), String> {
                 is_plain: args.chef_plain,
                 dir: &Path::new(&settings.get("vardir")).join("chef"),
                 organization: &args.chef_organization,
+                web_key: args.chef_web_key.as_deref(),
             };
             Some(Chef::prepare(&host, &wish, &fleet, &log)?)
         }
