@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use fx_engine::Level;
 use fx_host::{Files, LeftOut, OsHost, Sandbox};
-use fx_source::{Color, Diagnostic, FileId, Origin, Severity, render_text};
+use fx_source::{Color, Diagnostic, FileId, Location, Origin, Severity, render_text};
 
 use crate::stage::Stage;
 use crate::{exit, terminal};
@@ -181,13 +181,20 @@ fn evaluate_or_show(
     policy: &PolicyArgs,
     way: Way,
 ) -> u8 {
-    let code = evaluate_in(stage, language, target, policy, way);
+    let Ended { code, refused } = evaluate_in(stage, language, target, policy, way);
     if code != exit::OK {
         let mut found = match language {
             Language::Cfengine => cfengine::texts(stage),
             Language::Puppet => puppet::check(stage, target, policy),
             Language::Chef => chef::texts(stage, target),
         };
+        // What a check of the text finds in that line says the same, and may know what was meant.
+        let line = |found: &Diagnostic| found.primary().map(|span| stage.sources.location(span));
+        if let Some(refused) = refused
+            && !found.iter().any(|known| same_line(line(known), line(&refused)))
+        {
+            found.insert(0, refused);
+        }
         // Where not a single step was taken, a name that is near another one is what failed.
         let ran = !stage.run.ledger.steps().is_empty();
         let is_error = |found: &Diagnostic| found.severity == Severity::Error;
@@ -201,8 +208,25 @@ fn evaluate_or_show(
     code
 }
 
+fn same_line(one: Option<Location>, other: Option<Location>) -> bool {
+    let line = |at: Location| (at.file, at.line);
+    one.is_some() && one.map(line) == other.map(line)
+}
+
 /// Errors of a text that are shown beside a failed run.
 const MOST_SHOWN: usize = 5;
+
+/// How evaluation ended: its code, and the place in the text that kept it from beginning.
+struct Ended {
+    code: u8,
+    refused: Option<Diagnostic>,
+}
+
+impl From<u8> for Ended {
+    fn from(code: u8) -> Ended {
+        Ended { code, refused: None }
+    }
+}
 
 fn evaluate_in(
     stage: &Stage,
@@ -210,9 +234,9 @@ fn evaluate_in(
     target: &Path,
     policy: &PolicyArgs,
     way: Way,
-) -> u8 {
+) -> Ended {
     match language {
-        Language::Cfengine => cfengine::evaluate(stage, target, policy, way),
+        Language::Cfengine => cfengine::evaluate(stage, target, policy, way).into(),
         Language::Puppet => puppet::evaluate(stage, target, policy, way),
         Language::Chef => chef::evaluate(stage, target, policy, way),
     }

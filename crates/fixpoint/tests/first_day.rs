@@ -129,6 +129,39 @@ fn a_manifest_that_does_not_compile_is_shown_as_check_shows_it() {
     }
 }
 
+/// Names that another module or cookbook could bring, and what only evaluation finds.
+#[test]
+fn what_does_not_compile_is_shown_with_its_line() {
+    let dir = tempfile::tempdir().unwrap();
+    for (file, text, place, line) in [
+        ("a.pp", "$a = 1\ninclude elsewhere\n", "a.pp:2:1", "2 | include elsewhere"),
+        ("b.pp", "notice('a')\n$b = frob(1,\n  2)\n", "b.pp:2:6", "2 | $b = frob(1,"),
+        ("c.pp", "class c {\n  fail('no')\n}\ninclude c\n", "c.pp:2:3", "2 |   fail('no')"),
+        ("d.rb", "file '/x' do\n  contnt 'a'\nend\n", "d.rb:2:3", "did you mean 'content'?"),
+        ("e.rb", "fil '/x' do\nend\n", "e.rb:1:1", "did you mean 'file'?"),
+        ("f.rb", "log 'a'\nnil.upcase\n", "f.rb:2:1", "2 | nil.upcase"),
+    ] {
+        put(dir.path(), file, text);
+        for verb in ["run", "plan"] {
+            let Ran { code, text } = ran(dir.path(), &[verb, file]);
+            assert_eq!(code, 1, "{verb} {file}: {text}");
+            assert!(text.contains(&format!("{place}\n")), "{verb} {file}: {text}");
+            assert!(text.contains(line), "{verb} {file}: {text}");
+            assert_eq!(text.matches(" --> ").count(), 1, "{verb} {file}: {text}");
+        }
+    }
+}
+
+/// A step that fails has its own place.
+#[test]
+fn what_fails_while_it_converges_is_no_error_of_the_text() {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "a.rb", "ruby_block 'b' do\n  block { raise 'no' }\nend\n");
+    let Ran { code, text } = ran(dir.path(), &["run", "a.rb"]);
+    assert_eq!(code, 1, "{text}");
+    assert!(!text.contains(" --> "), "{text}");
+}
+
 #[test]
 fn a_plain_directory_of_manifests_is_run_and_checked_as_one_program() {
     let dir = tempfile::tempdir().unwrap();

@@ -107,7 +107,8 @@ class Chef
     end
 
     def report_failure(e)
-      return FX.failure(e.class.name, message_of(e), Chef::FxMissing.of(e)) unless @opts["findings"]
+      shows_lines = @opts["findings"] || (@opts["explains"] && !@converging)
+      return FX.failure(e.class.name, message_of(e), Chef::FxMissing.of(e)) unless shows_lines
       FX.load("chef/check.rb")
       help = Chef::FxCheck.help(e)
       FX.failure(e.class.name, message_of(e), Chef::FxMissing.of(e), Chef::FxCheck.place(e), help,
@@ -331,6 +332,7 @@ class Chef
     end
 
     def converge
+      @converging = true
       FX.phase("converge")
       FX.converging(@run_context.resource_collection.all_resources.size, @loaded.to_i)
       @events.converge_start(@run_context) if @events.heard?

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use fx_engine::Level;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Vm};
-use fx_source::Origin;
+use fx_source::{Diagnostic, Origin};
 
 use crate::event::Event;
 use crate::machine::{Machine, Method, text};
@@ -111,11 +111,20 @@ fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let missing = text(vm, a, 2)?;
     let first = missing.as_deref().or_else(|| whole.lines().next()).unwrap_or_default();
     let shown = crate::masking::text(first).into_owned();
-    machine.ledger.message(Level::Error, &shown, &Origin::default());
+    let place = text(vm, a, 3)?;
+    let span = place.as_deref().and_then(|place| machine.span(vm, place));
+    let origin = span.map_or_else(Origin::default, Origin::at);
+    machine.ledger.message(Level::Error, &shown, &origin);
+    let help = text(vm, a, 4)?;
+    if let (Some(refused), Some(span)) = (&machine.request.refused, span) {
+        let found = Diagnostic::error("chef-compile", &shown).label(span, "");
+        let found = help.iter().fold(found, |found, help| found.help(help));
+        let _ = refused.set(found);
+    }
     if machine.request.options.contains_key("findings") {
         let missing = text(vm, a, 5)?.is_some();
         let line = serde_json::json!({
-            "failure": shown, "class": class, "labels": labels(text(vm, a, 3)?), "help": text(vm, a, 4)?,
+            "failure": shown, "class": class, "labels": labels(place), "help": help,
             "missing": missing,
         });
         machine.console.borrow_mut().print(&format!("{line}\n"));

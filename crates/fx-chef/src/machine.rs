@@ -6,14 +6,14 @@
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use fx_engine::{Cancel, Failure, Ledger, Run};
 use fx_host::{Host, Look};
 use fx_ruby::object::c;
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, Hooks, HostObject, Limits, Options, R, Res, Value, Vm};
-use fx_source::{FileId, SourceMap, Span};
+use fx_source::{Diagnostic, FileId, SourceMap, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::actions::Rows;
@@ -40,6 +40,8 @@ pub struct Request {
     /// Where the client puts what it reads about runs in intervals instead of running; without it
     /// there is one run.
     pub schedule: Option<Arc<Mutex<Option<Schedule>>>>,
+    /// Where the client puts what keeps recipes from being compiled, with its place.
+    pub refused: Option<Arc<OnceLock<Diagnostic>>>,
 }
 
 /// Runs in intervals, as the configuration asks for them.

@@ -103,6 +103,8 @@ pub struct Summary {
     pub figures: String,
     /// The report of an agent's run, as it is sent.
     pub report: Option<serde_json::Value>,
+    /// Where in the text of the policy is what kept it from being compiled.
+    pub refused: Option<fx_source::Diagnostic>,
 }
 
 impl Summary {

@@ -59,7 +59,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     };
     let compiled = match made {
         Ok(compiled) => compiled,
-        Err(message) => return refused(run, &message),
+        Err(why) => return Summary { refused: why.shown, ..refused(run, &why.message) },
     };
     let seconds = seconds_since(run, started);
     if !request.alone && request.catalog.is_none() {
@@ -309,7 +309,7 @@ fn finish<'a>(
     } else {
         0
     };
-    Summary { code, figures, report }
+    Summary { code, figures, report, refused: None }
 }
 
 /// Checks all resources of the catalog and makes those that do not have to wait for their turn;

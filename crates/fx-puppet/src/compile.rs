@@ -11,6 +11,7 @@ mod declare;
 mod definitions;
 mod json;
 mod kinds;
+mod refused;
 mod relations;
 mod saved;
 
@@ -25,6 +26,7 @@ pub(crate) use complete::Pending;
 pub(crate) use definitions::Definitions;
 pub(crate) use json::{from_json, reference_text, to_json};
 pub(crate) use kinds::{Kind, METAPARAMETERS, built_in, built_in_names, is_metaparameter};
+pub use refused::Refused;
 pub(crate) use saved::load;
 
 use crate::eval::{Evaluator, Failure, Flow, Frame, FrameKind, Place, Scope};
@@ -93,14 +95,14 @@ impl Settings {
 }
 
 impl Evaluator {
-    /// Compiles manifests as if they were one; the text of what went wrong otherwise.
-    pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
+    /// Compiles manifests as if they were one; what went wrong otherwise.
+    pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), Refused> {
         let made = self.compile_all(manifests);
         // What was not to be read passed for absent; nothing is made of the rest.
-        self.run.look().refused().map_or(made, Err)
+        self.run.look().refused().map_or(made, |why| Err(why.into()))
     }
 
-    fn compile_all(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), String> {
+    fn compile_all(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), Refused> {
         self.phase(|| format!("boot {} in {}", self.settings.node, self.settings.environment));
         self.prepare();
         let mut programs = Vec::new();
@@ -108,9 +110,9 @@ impl Evaluator {
             programs.push(self.parse_manifest(name, text)?);
         }
         for program in &programs {
-            self.add_definitions(program, "").map_err(|flow| self.complaint(flow))?;
+            self.add_definitions(program, "").map_err(|flow| self.given_up(flow))?;
         }
-        self.evaluate_programs(&programs).map_err(|flow| self.complaint(flow))
+        self.evaluate_programs(&programs).map_err(|flow| self.given_up(flow))
     }
 
     /// Tells that a phase begins, if that is wanted.
@@ -429,12 +431,6 @@ impl Evaluator {
         }
         self.add_definitions(&program, "")?;
         self.eval(&program.body, scope)
-    }
-
-    /// The text for a failure.
-    pub(crate) fn complaint(&self, flow: Flow) -> String {
-        let Flow::Fail(failure) = flow.misplaced() else { return "evaluation was left".into() };
-        format!("{} on node {}", self.failure_text(*failure), self.settings.node)
     }
 
     /// What failed and where.

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use fx_engine::Run;
 use fx_source::Span;
 
-use crate::compile::{self, Catalog, Resource, Settings};
+use crate::compile::{self, Catalog, Refused, Resource, Settings};
 use crate::eval::{Evaluator, Flow};
 use crate::machine::Machine;
 use crate::ruby::{RubyDeclaration, RubyResource};
@@ -80,20 +80,20 @@ pub enum ServedKind {
 pub struct Compiled(Rc<Evaluator>);
 
 impl Compiled {
-    /// Compiles manifests, by the names that messages give them, as if they were one; the
-    /// message of what is wrong otherwise.
+    /// Compiles manifests, by the names that messages give them, as if they were one;
+    /// what is wrong otherwise.
     pub fn compile(
         machine: &Machine,
         settings: Settings,
         manifests: &[(String, Vec<u8>)],
-    ) -> Result<Compiled, String> {
+    ) -> Result<Compiled, Refused> {
         let evaluator = Evaluator::new(machine, settings);
         evaluator.compile(manifests)?;
         Ok(Compiled(evaluator))
     }
 
     /// Reads a catalog from its JSON form; the message of what is wrong otherwise.
-    pub fn read(machine: &Machine, settings: Settings, text: &[u8]) -> Result<Compiled, String> {
+    pub fn read(machine: &Machine, settings: Settings, text: &[u8]) -> Result<Compiled, Refused> {
         let evaluator = Evaluator::new(machine, settings);
         compile::load(&evaluator, text)?;
         Ok(Compiled(evaluator))

@@ -48,7 +48,7 @@ pub use catalogs::{
 };
 pub use class_list::class_list;
 pub use classifier::{Classification, classify};
-pub use compile::{Attribute, Attributes, Catalog, Resource, Settings, Tags};
+pub use compile::{Attribute, Attributes, Catalog, Refused, Resource, Settings, Tags};
 pub use compiled::{Backup, Compiled, Fetched, FileServer, Served, ServedKind, TreeWish};
 pub use custom_facts::{external_fact_folders, more_facts};
 pub use effects::learn as learn_secret;

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use fx_engine::Level;
 use fx_host::{
@@ -12,12 +13,18 @@ use fx_host::{
 use fx_source::{Diagnostic, Location, Origin, Span};
 use serde_json::{Value as J, json};
 
-use super::{PolicyArgs, Way, files};
+use super::{Ended, PolicyArgs, Way, files};
 use crate::stage::Stage;
 use crate::{exit, terminal};
 
-pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: Way) -> u8 {
-    let mut request = fx_chef::Request { cwd: stage.host.cwd(), ..fx_chef::Request::default() };
+pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: Way) -> Ended {
+    let refused = Arc::default();
+    let mut request = fx_chef::Request {
+        cwd: stage.host.cwd(),
+        refused: Some(Arc::clone(&refused)),
+        ..fx_chef::Request::default()
+    };
+    request.options.insert("explains".into(), json!(true));
     let full = stage.host.cwd().join(target);
     let name = target.display();
     let mut run_list = policy.run_list.clone();
@@ -41,7 +48,7 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         if run_list.is_empty() {
             let text = format!("'{name}' has many cookbooks; say which with -o 'recipe[NAME]'");
             stage.run.ledger.message(Level::Error, &text, &Origin::default());
-            return exit::ERROR;
+            return Ended::from(exit::ERROR);
         }
         request.options.insert("cookbook_path".into(), json!([cookbooks.display().to_string()]));
     }
@@ -69,10 +76,11 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         Box::new(std::io::sink()),
         Box::new(std::io::stderr()),
     );
-    match code {
+    let code = match code {
         exit::OK | REBOOT_SCHEDULED | REBOOT_NEEDED => exit::OK,
         _ => exit::ERROR,
-    }
+    };
+    Ended { code, refused: refused.get().cloned() }
 }
 
 /// Codes of RFC 062 that are no failure.

@@ -8,7 +8,7 @@ use fx_host::{Env, Files};
 use fx_puppet_syntax::DefinitionKind;
 use fx_source::{Diagnostic, Origin, Severity};
 
-use super::{PolicyArgs, Way, files};
+use super::{Ended, PolicyArgs, Way, files};
 use crate::exit;
 use crate::language::slips;
 use crate::stage::Stage;
@@ -56,10 +56,10 @@ fn check_template(stage: &Stage, file: &Path, text: &[u8]) -> Vec<Diagnostic> {
     found
 }
 
-pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: Way) -> u8 {
+pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: Way) -> Ended {
     let told = |text: String| {
         stage.run.ledger.message(Level::Error, &text, &Origin::default());
-        exit::ERROR
+        Ended::from(exit::ERROR)
     };
     let environment = stage.host.cwd().join(target);
     let is_file = target.extension().is_some();
@@ -84,7 +84,8 @@ pub(super) fn evaluate(stage: &Stage, target: &Path, policy: &PolicyArgs, way: W
         explains: true,
         ..fx_puppet_apply::Request::default()
     };
-    fx_puppet_apply::run(&stage.puppet(), &request).code
+    let summary = fx_puppet_apply::run(&stage.puppet(), &request);
+    Ended { code: summary.code, refused: summary.refused }
 }
 
 /// The manifest itself, or those of an environment, in byte order of their paths.
