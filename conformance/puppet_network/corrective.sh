@@ -52,7 +52,7 @@ agent() { # WHO, arguments
         --color=false "$@" > "$D/$n.all" 2>&1
     echo "code $?" >> "$D/$n.all"
     # Diffs, times and names of the scratch directory apart. The real agent prints the diff of a corrective change twice.
-    grep -E '^(Notice: /|Error|code)' "$D/$n.all" | sed "s#$D/$n.d#OUT#g; s/ in [0-9.]* seconds//" | uniq > "$D/$n.lines"
+    grep -E '^(Notice: /|Error|code)' "$D/$n.all" | sed "s#$D/$n.d#OUT#g; s#$D/$n/#OWN/#g; s/ in [0-9.]* seconds//" | uniq > "$D/$n.lines"
 }
 step() { # NAME, arguments of the agents
     local name=$1

@@ -7,7 +7,8 @@
 #
 # CASES has the recorded module cases (ntp, apache), MODULES their modules. Parts: start rates fleet memory agent real; all by
 # default. "real" needs puppetserver, starts it in /etc/puppet and takes minutes: run it in a throw-away copy of the machine.
-# Environment: AGENTS (1000), SPREAD (60 s), CATALOGS (100000).
+# Environment: AGENTS (1000), SPREAD (60 s), CATALOGS (100000); catalogs that the real server makes before it is measured: WARM (600)
+# of ntp, WARM_APACHE (150).
 set -u
 fixpoint=$(realpath "$1") fleet=$(realpath "$2") cases=$(realpath "$3") modules=$(realpath "$4")
 shift 4
@@ -53,6 +54,10 @@ cpu() { # PID: seconds of it and its children, those that ended included
     done
     awk "BEGIN { printf \"%.3f\", $total / $(getconf CLK_TCK) }"
 }
+spent_by_threads() { # PID: milliseconds of it and its children, without threads that ended; finer than cpu
+    local one
+    for one in $(tree "$1"); do cat /proc/"$one"/task/*/schedstat; done | awk '{ all += $1 } END { printf "%d", all / 1000000 }'
+}
 memory() { # PID: MB of it and its children; pages they share are counted once (Pss)
     local total=0 one
     for one in $(tree "$1"); do
@@ -82,24 +87,29 @@ serve
 stop
 
 if wants start; then
-    began=$(date +%s%N)
-    serve
-    "$fleet" catalogs "localhost:$port" "$D/nodes" "$D/ntp.json" 1 1 > /dev/null
-    ended=$(date +%s%N)
-    echo "start to first catalog: $(((ended - began) / 1000000)) ms, $(memory $server) MB [100 ms, 64 MB]"
-    stop
+    for number in 1 2 3 4 5; do
+        began=$(date +%s%N)
+        serve
+        "$fleet" catalogs "localhost:$port" "$D/nodes" "$D/ntp.json" 1 1 > /dev/null
+        ended=$(date +%s%N)
+        echo "$(((ended - began) / 1000000)) ms, $(spent_by_threads $server) ms of processor time, $(memory $server) MB"
+        stop
+    done | sort -n | sed -n '3s/$/ (the median of five)/;3p' | sed 's/^/start to first catalog: /; s/$/ [100 ms, 64 MB]/'
 fi
 if wants rates; then
     serve
     "$fleet" catalogs "localhost:$port" "$D/nodes" "$D/ntp.json" 50 2 > /dev/null
     rate fixpoint ntp 2000
+    "$fleet" catalogs "localhost:$port" "$D/nodes" "$D/apache.json" 20 2 > /dev/null
     rate fixpoint apache 600
     echo "fixpoint: $(memory $server) MB"
     stop
 fi
 if wants fleet; then
     serve
+    before=$(cpu $server)
     "$fleet" cycles "localhost:$port" "$D/nodes" "$D/five.json" "${SPREAD:-60}" | sed 's/^/fleet: /'
+    awk "BEGIN { printf \"fleet: %.1f ms of processor time of the server for each agent\n\", ($(cpu $server) - $before) * 1000 / ${AGENTS:-1000} }"
     echo "fleet: $(memory $server) MB, most of the server itself $(awk '/VmHWM/ {print int($2 / 1024)}' /proc/$server/status) MB [no error, p99 under 500 ms, 256 MB]"
     stop
 fi
@@ -155,10 +165,10 @@ if wants real; then
     "$fleet" enroll localhost:8140 "$D/nodes" 4 > /dev/null || exit 1
     "$fleet" catalogs localhost:8140 "$D/nodes" "$D/ntp.json" 1 1 > /dev/null
     echo "real: start to first catalog $((($(date +%s%N) - began) / 1000000)) ms, $(cpu $server) s of processor time, $(memory $server) MB"
-    "$fleet" catalogs localhost:8140 "$D/nodes" "$D/ntp.json" "${WARM:-300}" 2 > /dev/null
+    "$fleet" catalogs localhost:8140 "$D/nodes" "$D/ntp.json" "${WARM:-600}" 2 > /dev/null
     rate real ntp 300 2
-    "$fleet" catalogs localhost:8140 "$D/nodes" "$D/apache.json" "${WARM_APACHE:-60}" 2 > /dev/null
-    rate real apache 40 2
+    "$fleet" catalogs localhost:8140 "$D/nodes" "$D/apache.json" "${WARM_APACHE:-150}" 2 > /dev/null
+    rate real apache 100 2
     echo "real: $(memory $server) MB"
     stop
 fi

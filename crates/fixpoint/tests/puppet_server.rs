@@ -151,6 +151,39 @@ fn a_file_that_is_larger_than_what_is_held_in_memory_arrives_whole() {
     assert!(!site.path("agent/var/state/fetched").exists());
 }
 
+/// Memory of its own that a process has, in MB.
+fn anonymous(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
+}
+
+#[test]
+fn what_large_requests_took_is_given_back() {
+    let site = Site::new();
+    site.manifest("notify { 'x': }\n");
+    let server = site.serve(&["--set=autosign=true"]);
+    site.agent(server.port, &["-t"]);
+    let values: Vec<Value> = (0..60_000).map(|n| json!({"of": n, "is": [n, "a word"]})).collect();
+    // They are read whole and then refused: nothing of them is stored.
+    let facts = json!({"name": "n2", "values": {"large": values}}).to_string();
+    let before = anonymous(server.child.id());
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let content =
+                    fx_remote::Content { kind: "application/json", bytes: facts.as_bytes() };
+                let path = "/puppet/v3/facts/n1?environment=production";
+                let node = site.as_node(server.port);
+                let answer = node.send("PUT", path, "application/json", &[], Some(content));
+                assert!(answer.text().contains("does not match"), "{}", answer.text());
+            });
+        }
+    });
+    let after = anonymous(server.child.id());
+    assert!(after < before + 40, "{before} MB before, {after} MB after {} bytes", facts.len());
+}
+
 #[test]
 fn rules_of_a_site_take_the_place_of_the_defaults() {
     let site = Site::new();

@@ -93,12 +93,15 @@ pub(crate) async fn speak<F, B>(
 {
     let refused = Arc::new(AtomicBool::new(false));
     let stream = Lingering::new(stream, Arc::clone(&refused));
-    let service = service_fn(move |request| {
+    let service = service_fn(move |request: hyper::Request<Incoming>| {
+        let has_body = !request.body().is_end_stream();
         let (answered, refused) = (answer(request), Arc::clone(&refused));
         async move {
             let response = answered.await;
             let closes = response.headers().get(CONNECTION).is_some_and(|how| how == "close");
-            refused.store(closes, Ordering::Relaxed);
+            // An error may come before the body was read, and then the connection ends by itself.
+            let is_error = !response.status().is_success();
+            refused.store(closes || (has_body && is_error), Ordering::Relaxed);
             Ok::<_, Infallible>(response)
         }
     });

@@ -161,7 +161,7 @@ async fn answer(
             ));
             reply
         }
-        Err(reply) => reply,
+        Err(reply) => closing(reply, &body),
     };
     response(reply, server.app.parts.version, is_head)
 }

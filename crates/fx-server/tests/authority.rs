@@ -1,12 +1,13 @@
 //! The certificate authority over its endpoints.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by it")]
+#![allow(clippy::disallowed_methods, reason = "how much is tried is up to who runs it")]
 
 #[path = "support/bench.rs"]
 mod support;
 
 use fx_server::Caller;
-use fx_wire::x509::{Certificate, RequestOptions, Revocations};
+use fx_wire::x509::{Certificate, RequestOptions, Revocations, blocks};
 use serde_json::Value;
 use support::{NOW, admin, bench, csr, extension, node, text};
 
@@ -87,7 +88,7 @@ fn what_is_not_to_be_signed_is_refused() {
 fn a_request_that_its_key_did_not_sign_is_refused() {
     let bench = bench(Vec::new());
     let pem = csr("n1", 40, &RequestOptions::default()).to_pem();
-    let der = fx_wire::x509::blocks(&pem, "CERTIFICATE REQUEST").unwrap().remove(0);
+    let der = blocks(&pem, "CERTIFICATE REQUEST").unwrap().remove(0);
     let mut changed = der.clone();
     let at = der.windows(2).position(|part| part == b"n1").unwrap();
     changed[at + 1] = b'2';
@@ -95,6 +96,49 @@ fn a_request_that_its_key_did_not_sign_is_refused() {
     let reply = bench.submit(&changed, "n2");
     assert_eq!(reply.status, 400);
     assert_eq!(bench.fleet.requests(), Ok(vec![]), "it takes no room");
+}
+
+/// `FX_GARBAGE=1000000` sends more.
+#[test]
+fn garbage_is_no_request_and_the_next_one_is_served() {
+    let bench = bench(Vec::new());
+    let sent = csr("auto1", 45, &RequestOptions::default());
+    let der = blocks(&sent.to_pem(), "CERTIFICATE REQUEST").unwrap().remove(0);
+    let mut random = fx_fuzz::Random::new(7);
+    let rounds = std::env::var("FX_GARBAGE").ok().and_then(|text| text.parse().ok());
+    for round in 0..rounds.unwrap_or(1_000) {
+        let mut bytes = der.clone();
+        for _ in 0..=random.below(4) {
+            let at = random.below(bytes.len());
+            if bytes.is_empty() {
+                break;
+            }
+            match random.below(4) {
+                0 => bytes[at] ^= 1 << random.below(8),
+                1 => bytes[at] = [0, 0x30, 0x80, 0x84, 0xff][random.below(5)],
+                2 => bytes.insert(at, random.number() as u8),
+                _ => drop(bytes.drain(at..(at + random.below(30)).min(bytes.len()))),
+            }
+        }
+        if bytes == der {
+            continue;
+        }
+        // As it is, and in the form that requests have.
+        let text = match round % 3 {
+            0 => bytes,
+            _ => {
+                let body = fx_formats::base64::encode(&bytes);
+                let label = "CERTIFICATE REQUEST-----";
+                format!("-----BEGIN {label}\n{body}\n-----END {label}\n").into_bytes()
+            }
+        };
+        let path = "/puppet-ca/v1/certificate_request/auto1";
+        let reply = bench.send(Caller::Anonymous, "PUT", path, &text);
+        assert!([400, 422].contains(&reply.status), "round {round}: {}", reply.status);
+    }
+    assert_eq!(bench.fleet.requests(), Ok(vec![]));
+    assert_eq!(bench.submit(&sent, "auto1").status, 200);
+    assert!(bench.fleet.certificate("auto1").unwrap().is_some());
 }
 
 #[test]

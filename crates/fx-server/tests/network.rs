@@ -186,8 +186,7 @@ fn paths_that_lead_out_are_refused() {
 
 #[test]
 fn bodies_without_end_are_refused() {
-    let limits = Limits { body_patience: Duration::from_millis(500), ..Limits::default() };
-    let server = start(limits);
+    let server = start(Limits::default());
     let path = "/puppet-ca/v1/certificate_request/n1";
     // Declared too large: nothing of it is read.
     let mut client = server.connect(None);
@@ -207,12 +206,6 @@ fn bodies_without_end_are_refused() {
         client.raw(&chunk);
     }
     assert_eq!(client.read(false).map(|reply| reply.status), Some(413));
-    // Slow.
-    let mut client = server.connect(None);
-    client.raw(
-        format!("PUT {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nslow").as_bytes(),
-    );
-    assert_eq!(client.read(false).unwrap().status, 408);
     // Who may not send a body does not get to send it.
     let mut client = server.connect(None);
     client.raw(b"PUT /puppet/v3/report/n1 HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
@@ -221,6 +214,35 @@ fn bodies_without_end_are_refused() {
         server.connect(None).send("GET", "/status/v1/simple", &[], b"").unwrap().text(),
         "running"
     );
+}
+
+#[test]
+fn bodies_that_are_slow_are_refused() {
+    let limits = Limits { body_patience: Duration::from_millis(500), ..Limits::default() };
+    let server = start(limits);
+    let path = "/puppet-ca/v1/certificate_request/n1";
+    let mut client = server.connect(None);
+    client.raw(
+        format!("PUT {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nslow").as_bytes(),
+    );
+    assert_eq!(client.read(false).unwrap().status, 408);
+}
+
+/// The client is in the middle of its body when the answer comes, and far from its end.
+#[test]
+fn an_answer_before_the_end_of_a_body_arrives() {
+    let server = start(Limits::default());
+    for path in ["/puppet/v3/report/n1", "/puppet/v3/report/../n1", "/puppet/v3/nothing/n1"] {
+        let mut client = server.connect(None);
+        let head = format!("PUT {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n");
+        client.raw(head.as_bytes());
+        let part = vec![b'x'; 100_000];
+        for _ in 0..30 {
+            client.raw(&part);
+        }
+        let status = client.read(false).map(|reply| reply.status);
+        assert!(status.is_some_and(|status| status >= 400), "{path}: {status:?}");
+    }
 }
 
 #[test]

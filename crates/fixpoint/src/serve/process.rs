@@ -61,6 +61,8 @@ impl Process {
             .arg0("fixpoint")
             .arg("serve-compiler")
             .arg(limit.as_secs().to_string())
+            // It has one thread at work, whose memory the next catalog takes again.
+            .env_remove(super::memory::AT_ONCE)
             // A terminal's signals are for the server: it lets compilers finish.
             .process_group(0)
             .stdin(Stdio::from(OwnedFd::from(other)));

@@ -133,6 +133,7 @@ pub(super) fn settings(host: &OsHost, words: &[String]) -> Result<Settings, Stri
 }
 
 fn start(args: &Args) -> Result<(), String> {
+    crate::serve::give_back_at_once();
     let host = OsHost::new();
     let stop = fx_host::stop_on_signals();
     let settings = settings(&host, &args.settings)?;
