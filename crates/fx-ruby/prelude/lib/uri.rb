@@ -186,7 +186,8 @@ module URI
   TBLENCWWWCOMP_ = {}
   # scheme, userinfo, host, port, path, query, fragment
   # Without blanks inside, so that the small matcher of the runtime takes it.
-  PARTS_ = %r{\A(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://(?:([^/?#@]*)@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?)?([^?#]*)(?:\?([^#]*))?(?:\#(.*))?\z}m
+  PARTS_ = Regexp.new('\A(?:([A-Za-z][A-Za-z0-9+.-]*):)?(?://(?:([^/?#@]*)@)?(\[[^\]]*\]|[^/?#:]*)(?::(\d*))?)?' \
+    '([^?#]*)(?:\?([^#]*))?(?:\#(.*))?\z', Regexp::MULTILINE)
   class << self
     def scheme_list = SCHEMES
     def register_scheme(n, k) = (SCHEMES[n.to_s.upcase] = k)
