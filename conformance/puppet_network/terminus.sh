@@ -2,13 +2,12 @@
 # The original's terminus for PuppetDB against `fixpoint serve`: facts, catalogs with exports, collectors, reports, queries
 # of manifests, `puppet node status` and `deactivate`. On loopback, in a scratch directory.
 #
-#   terminus.sh FIXPOINT [RUBY [PUPPET]]
+#   terminus.sh FIXPOINT [PUPPET]
 #
-# RUBY is a directory with the terminus (puppet/util/puppetdb.rb below it), where it is not installed. Prints a line for each
-# check and ends with 1 if one failed. Needs curl. Run it in a throw-away copy.
+# Needs curl and the terminus (Debian: puppet-terminus-puppetdb). Prints a line for each check and ends with 1 if one failed.
+# Run it in a throw-away copy.
 set -u
-fixpoint=$(realpath "$1") puppet=${3:-puppet}
-[ -n "${2:-}" ] && export RUBYLIB=$2
+fixpoint=$(realpath "$1") puppet=${2:-puppet}
 if ! command -v "$puppet" > /dev/null || ! ruby -e 'require "puppet"; require "puppet/util/puppetdb"' 2> /dev/null; then
     echo "SKIPPED: there is no '$puppet' with PuppetDB's terminus on this machine; nothing was tested"
     exit 77
@@ -69,7 +68,7 @@ check 'without a complaint' lacks "$D/out" 'Error'
 check 'facts are found' as one facts find one --terminus puppetdb
 check 'with their values' has "$D/out" '"kernel": "Linux"'
 check 'the status of a node is found' as one node status one two
-check 'with its reports' has "$D/out" 'Last report'
+check 'with its catalog' has "$D/out" 'Last catalog: 20'
 check 'a node is deactivated' as one node deactivate one
 check 'which is told' has "$D/out" 'one'
 ask nodes '["=", "certname", "one"]'
