@@ -32,6 +32,7 @@ const LANGUAGES: &[&str] = &[
 const HANDED_IN: &[&str] = &[
     "crates/fx-chef/src/machine.rs",
     "crates/fx-chef/src/effects.rs",
+    "crates/fx-chef/src/spec.rs",
     "crates/fx-puppet/src/machine.rs",
     "crates/fx-puppet/src/effects.rs",
 ];

@@ -16,6 +16,7 @@ const LOOKS: &[&str] = &[
 /// Files that read sentences of others, and whose.
 const READERS: &[(&str, &str)] = &[
     ("crates/fixpoint/src/personas/native/attempt/entries.rs", "dpkg's status file"),
+    ("crates/fixpoint/src/personas/native/test/policies.rs", "what acceptance tests report"),
     ("crates/fx-cfengine/src/facts/distribution.rs", "release files"),
     ("crates/fx-chef/src/ohai/platform.rs", "release files"),
     ("crates/fx-facts/src/probe/virt.rs", "the firmware"),

@@ -1,6 +1,6 @@
 //! Spec files with what the real RSpec 3.12 said of each example, one file a part of RSpec.
 //! `BLESS=/usr/bin/rspec cargo test -p fixpoint --test spec_cases` records the reports anew from the
-//! original; ordinary runs need no original.
+//! original; ordinary runs need no original. Those of cookbooks want ChefSpec 9.4 with Chef 18.11 there.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,13 +18,19 @@ use serde_json::Value;
 /// The report in lines: how each example ended, its name, and what was wrong.
 fn give(case: &Case, giver: Giver<'_>) -> Given {
     assert!(!case.about.trim().is_empty(), "a case begins with what it shows");
-    let dir = tempfile::tempdir().unwrap();
-    case.lay_out(dir.path());
+    let scratch = tempfile::tempdir().unwrap();
+    // A cookbook stands among cookbooks.
+    let dir = case.get("cookbook").map_or_else(
+        || scratch.path().to_path_buf(),
+        |name| scratch.path().join("cookbooks").join(name.trim()),
+    );
+    let dir = dir.as_path();
+    case.lay_out(dir);
     // A module stands among its own fixtures, as rake tasks lay it out.
     if let Some(name) = case.get("module") {
-        let modules = dir.path().join("spec/fixtures/modules");
+        let modules = dir.join("spec/fixtures/modules");
         std::fs::create_dir_all(&modules).unwrap();
-        std::os::unix::fs::symlink(dir.path(), modules.join(name.trim())).unwrap();
+        std::os::unix::fs::symlink(dir, modules.join(name.trim())).unwrap();
     }
     let spec = case.sections().find(|(name, _)| name.ends_with("_spec.rb"));
     let (spec, _) = spec.expect("a case has a spec file");
@@ -44,12 +50,12 @@ fn give(case: &Case, giver: Giver<'_>) -> Given {
         .args(["--format", "json", "--out", "report.json"])
         .args(args.split_whitespace())
         .arg(if args.contains(spec) { "--no-color" } else { spec })
-        .current_dir(dir.path())
-        .env("HOME", dir.path())
+        .current_dir(dir)
+        .env("HOME", dir)
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let report = std::fs::read(dir.path().join("report.json"));
+    let report = std::fs::read(dir.join("report.json"));
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     let report: Value = serde_json::from_slice(&report.expect(&err)).unwrap();
     let mut text = String::new();

@@ -82,6 +82,21 @@ fn a_manifest_of_another_user_is_refused() {
 }
 
 #[test]
+fn specs_and_what_they_load_of_another_user_are_refused() {
+    let Some(dir) = scratch() else { return };
+    let spec = "require_relative 'helper'\nRSpec.describe('x') { it('acts') { File.write('mark', 'x') } }\n";
+    for planted in ["spec/x_spec.rb", "spec/helper.rb", ".rspec"] {
+        let dir = dir.path().join(planted.replace('/', "_"));
+        put(&dir, "spec/x_spec.rb", spec);
+        put(&dir, "spec/helper.rb", "");
+        put(&dir, ".rspec", "--format documentation\n");
+        let culprit = dir.join(planted);
+        chown(&culprit, Some(OTHER), None).unwrap();
+        refused_then_vouched(&dir, &culprit, &["test"]);
+    }
+}
+
+#[test]
 fn modules_data_facts_and_configuration_of_another_user_are_refused() {
     let Some(dir) = scratch() else { return };
     for planted in [

@@ -53,19 +53,11 @@ class Chef
       end
       alias store []=
 
-      def convert_for(value, top)
-        if value.is_a?(Hash)
-          h = VividMash.new.__fx_bind(@store, top)
-          value.each_pair { |k, v| h.regular_writer(k.is_a?(Symbol) ? k.name : k, convert_for(v, top)) }
-          h
-        elsif value.is_a?(Array)
-          AttrArray.new(value.map { |v| convert_for(v, top) }).__fx_bind(@store, top)
-        else
-          value
-        end
-      end
+      # A copy that belongs to this level.
+      def convert_for(value, top) = FX.vivid(value, @store, top)
 
       def convert_value(value) = convert_for(value, @top)
+      def attribute?(key) = key?(key)
 
       def update(other)
         other.each_pair { |k, v| self[k] = v }
@@ -157,6 +149,7 @@ class Chef
         select! shift compact! rehash write write! unlink unlink! transform_values! transform_keys!})
       def to_h = Immutable.plain(self)
       alias to_hash to_h
+      def attribute?(key) = key?(key)
       def dup
         m = ChefUtils::Mash.new
         each_pair { |k, v| m.regular_writer(k, v.is_a?(Hash) || v.is_a?(Array) ? v.dup : v) }

@@ -59,31 +59,12 @@ class Chef
       FX.compiling
       FX.phase("load")
       books = cookbook_order
-      books.each do |b|
-        eager = b.metadata.eager_load_libraries
-        b.libraries.each do |f|
-          next $LOAD_PATH.unshift(::File.dirname(f)) if eager == false
-          next if eager.is_a?(String) && !::File.fnmatch(eager, f.delete_prefix("#{b.root}/libraries/"))
-          loading(f) { load_library(f) }
-        end
-        $LOAD_PATH.unshift("#{b.root}/libraries") unless b.libraries.empty?
-      end
+      books.each { |b| load_libraries(b) }
       load_plugins(books)
       FX.compliance
-      books.each do |b|
-        b.attribute_filenames_by_short_filename.each { |n, f| loading(f) { @run_context.load_attribute(b.name, n) } }
-      end
-      books.each do |b|
-        b.segment("providers").each do |f|
-          unless ::File.basename(f).start_with?("_")
-            loading(f) { Chef::Provider::LWRPBase.build_from_file(b.name, f, @run_context) }
-          end
-        end
-        b.segment("resources").each { |f| loading(f) { load_resource(b, f) } }
-      end
-      books.each do |b|
-        b.segment("definitions").each { |f| loading(f) { DefinitionFile.new(@run_context).from_file(f) } }
-      end
+      books.each { |b| load_attributes(b) }
+      books.each { |b| load_resources(b) }
+      books.each { |b| load_definitions(b) }
       FX.phase("compile")
       @expansion.recipes.each do |r|
         cookbook, recipe = Chef::Recipe.parse_recipe_name(r)
@@ -97,6 +78,31 @@ class Chef
         next @run_context.load_recipe_file(::File.expand_path(f)) unless @opts["apply"]
         Chef::Recipe.new("(chef-apply cookbook)", "(chef-apply recipe)", @run_context).from_file(::File.expand_path(f))
       end
+    end
+
+    def load_libraries(book)
+      eager = book.metadata.eager_load_libraries
+      book.libraries.each do |f|
+        next $LOAD_PATH.unshift(::File.dirname(f)) if eager == false
+        next if eager.is_a?(String) && !::File.fnmatch(eager, f.delete_prefix("#{book.root}/libraries/"))
+        loading(f) { load_library(f) }
+      end
+      $LOAD_PATH.unshift("#{book.root}/libraries") unless book.libraries.empty?
+    end
+    def load_attributes(book)
+      book.attribute_filenames_by_short_filename.each do |n, f|
+        loading(f) { @run_context.load_attribute(book.name, n) }
+      end
+    end
+    def load_resources(book)
+      book.segment("providers").each do |f|
+        next if ::File.basename(f).start_with?("_")
+        loading(f) { Chef::Provider::LWRPBase.build_from_file(book.name, f, @run_context) }
+      end
+      book.segment("resources").each { |f| loading(f) { load_resource(book, f) } }
+    end
+    def load_definitions(book)
+      book.segment("definitions").each { |f| loading(f) { DefinitionFile.new(@run_context).from_file(f) } }
     end
 
     # The file that is being loaded is where a failure is said to be.

@@ -49,6 +49,14 @@ autoload :ChefConfig, "prelude:chef/chef_config.rb"
   Date: "date", DateTime: "date", REXML: "rexml/document", CGI: "cgi", RbConfig: "rbconfig",
   PP: "pp", StringScanner: "strscan", Socket: "socket", TCPSocket: "socket", Addrinfo: "socket",
   OptionParser: "optparse" }.each { |n, f| Object.autoload(n, f) unless Object.const_defined?(n) }
+# These come with Shellwords, which Chef has loaded.
+class String
+  def shellescape = Shellwords.escape(self)
+  def shellsplit = Shellwords.split(self)
+end
+class Array
+  def shelljoin = Shellwords.join(self)
+end
 class Object
   def to_yaml(*args)
     YAML

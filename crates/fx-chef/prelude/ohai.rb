@@ -8,6 +8,9 @@ module Ohai
   end
   class Config
     def self.[](k) = Chef::Config[:ohai][k]
+    def self.[]=(k, v)
+      Chef::Config[:ohai][k] = v
+    end
     def self.ohai = Chef::Config[:ohai]
   end
   class System

@@ -2,13 +2,13 @@
 class Chef
   module DSL
     module PlatformIntrospection
-      def platform?(*names) = names.flatten.any? { |p| p.to_s.downcase == __fx_node["platform"].to_s.downcase }
-      def platform_family?(*names) = names.flatten.any? { |p| p.to_s == __fx_node["platform_family"].to_s }
+      def platform?(*names) = names.flatten.any? { |p| p.to_s.downcase == __fx_node[:platform].to_s.downcase }
+      def platform_family?(*names) = names.flatten.any? { |p| p.to_s == __fx_node[:platform_family].to_s }
       def __fx_node = is_a?(Chef::Node) ? self : (respond_to?(:node) && node) || Chef.node
 
       def value_for_platform(map)
         n = __fx_node
-        platform, version = n["platform"].to_s, n["platform_version"].to_s
+        platform, version = n[:platform].to_s, n[:platform_version].to_s
         map.each do |names, versions|
           next unless Array(names).map(&:to_s).include?(platform)
           raise ArgumentError, "Missing default in platform_map: #{map}" unless versions.is_a?(Hash)
@@ -29,7 +29,7 @@ class Chef
         false
       end
       def value_for_platform_family(map)
-        family = __fx_node["platform_family"].to_s
+        family = __fx_node[:platform_family].to_s
         map.each { |names, v| return v if Array(names).map(&:to_s).include?(family) }
         map["default"] || map[:default]
       end

@@ -35,12 +35,16 @@ mod ruby_data;
 mod schema;
 mod services;
 mod shell;
+mod spec;
 mod trap;
 mod wording;
 
 pub use describe::{Described, describe};
 pub use machine::{Machine, Request, Schedule, run};
 pub use ohai::automatic;
+#[cfg(feature = "live-prelude")]
+pub use prelude::live;
+pub use spec::lend;
 
 /// The version of the client whose behaviour this is.
 pub const VERSION: &str = "18.11.21";

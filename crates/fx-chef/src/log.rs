@@ -118,7 +118,11 @@ fn failure(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let help = text(vm, a, 4)?;
     if let (Some(refused), Some(span)) = (&machine.request.refused, span) {
         let found = Diagnostic::error("chef-compile", &shown).label(span, "");
-        let found = help.iter().fold(found, |found, help| found.help(help));
+        let found = match help.as_deref() {
+            Some(help) => found.help(help),
+            None => found,
+        };
+        // The first failure is the one that ended the run.
         let _ = refused.set(found);
     }
     if machine.request.options.contains_key("findings") {

@@ -85,6 +85,38 @@ pub struct Machine {
 }
 
 impl Machine {
+    /// A run that nothing has happened in.
+    pub(crate) fn new(
+        host: Rc<dyn Host>,
+        (ledger, effects): (Rc<Ledger>, Rc<Effects>),
+        cancel: Cancel,
+        sources: Rc<SourceMap>,
+        request: Request,
+        out: Output,
+        traps: Rc<RefCell<trap::Reads>>,
+    ) -> Rc<Machine> {
+        Rc::new(Machine {
+            host,
+            effects,
+            ledger,
+            cancel,
+            sources,
+            request,
+            rows: RefCell::default(),
+            console: RefCell::new(Console::new(out.clone(), Style::default())),
+            out,
+            log: RefCell::default(),
+            traps,
+            immutable: Cell::new((0, 0)),
+            code: Cell::new(None),
+            properties: RefCell::default(),
+            mapped: RefCell::default(),
+            trusted: RefCell::default(),
+            managers: fx_resources::package::backend::Managers::default(),
+            network: network::Network::default(),
+        })
+    }
+
     /// The machine with the record of this run.
     pub(crate) fn run(&self) -> Run<'_> {
         Run::new(&*self.host, &self.ledger, &self.cancel)
@@ -250,26 +282,7 @@ pub fn run(
         argv: Vec::new(),
     });
     vm.shipped = prelude::sources(&*host);
-    let machine = Rc::new(Machine {
-        host,
-        effects,
-        ledger,
-        cancel,
-        sources,
-        request,
-        rows: RefCell::default(),
-        console: RefCell::new(Console::new(out.clone(), Style::default())),
-        out,
-        log: RefCell::default(),
-        traps,
-        immutable: Cell::new((0, 0)),
-        code: Cell::new(None),
-        properties: RefCell::default(),
-        mapped: RefCell::default(),
-        trusted: RefCell::default(),
-        managers: fx_resources::package::backend::Managers::default(),
-        network: network::Network::default(),
-    });
+    let machine = Machine::new(host, (ledger, effects), cancel, sources, request, out, traps);
     let mut code = drive(&mut vm, &machine);
     vm.flush_output();
     if let Err(error) = machine.run().own_state(|act| act.commit()) {
@@ -294,6 +307,15 @@ fn drive(vm: &mut Vm, machine: &Rc<Machine>) -> u8 {
 }
 
 fn start(vm: &mut Vm, machine: &Rc<Machine>) -> R {
+    bind(vm, machine)?;
+    let client = path(vm, &["Chef", "Client"])?;
+    let json = serde_json::Value::Object(machine.request.options.clone());
+    let options = from_json(vm, &json)?;
+    vm.open_run(client, "fx_main", &[options])
+}
+
+/// Makes `FX` and reads the first of Chef's classes; the others are read when they are missed.
+pub(crate) fn bind(vm: &mut Vm, machine: &Rc<Machine>) -> Res<()> {
     let class = vm.define_class(c::OBJECT, "FxMachine", c::OBJECT);
     let mut list = Vec::new();
     for (number, (name, method)) in methods().into_iter().enumerate() {
@@ -309,10 +331,7 @@ fn start(vm: &mut Vm, machine: &Rc<Machine>) -> R {
     // The original reads recipes and their kin inside these modules.
     let scope = [path(vm, &["Chef"])?, path(vm, &["Chef", "Mixin"])?];
     vm.set_file_scope(&scope.map(|module| module.as_class().unwrap_or(c::OBJECT)));
-    let client = path(vm, &["Chef", "Client"])?;
-    let json = serde_json::Value::Object(machine.request.options.clone());
-    let options = from_json(vm, &json)?;
-    vm.open_run(client, "fx_main", &[options])
+    Ok(())
 }
 
 /// JSON as Ruby values.

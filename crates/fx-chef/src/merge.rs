@@ -2,11 +2,12 @@
 //! inside a group of levels, the higher one elsewhere. The result is a read-only copy.
 
 use fx_ruby::value::NIL;
-use fx_ruby::{Args, R, Res, Value, Vm};
+use fx_ruby::{Args, R, Res, Sym, Value, Vm};
 
 use crate::machine::{Machine, Method, path};
 
-pub(crate) const METHODS: &[(&str, Method)] = &[("merge", merge), ("merge_some", merge_some)];
+pub(crate) const METHODS: &[(&str, Method)] =
+    &[("merge", merge), ("merge_some", merge_some), ("vivid", vivid)];
 
 // Defaults are four levels, then normal, then four of override, then automatic.
 const GROUPS: [std::ops::Range<usize>; 4] = [0..4, 4..5, 5..9, 9..10];
@@ -109,6 +110,58 @@ fn both(
         return vm.call_name(low, "|", &[high]).map(Some);
     }
     Ok(Some(high))
+}
+
+/// `FX.vivid(value, attributes, top)`: a deep copy for one level of a node's attributes. Its parts know whose they
+/// are, and below which name, so that a write forgets what was merged of that.
+fn vivid(_: &Machine, vm: &mut Vm, a: Args) -> R {
+    let (value, store, top) = (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2));
+    let mut class =
+        |name: &str| -> Res<u32> { Ok(path(vm, &["Chef", "Node", name])?.as_class().unwrap_or(0)) };
+    let classes = (class("VividMash")?, class("AttrArray")?);
+    let bound = (vm.intern("@store"), vm.intern("@top"), store, top);
+    writable(vm, classes, bound, value, 0)
+}
+
+fn writable(
+    vm: &mut Vm,
+    classes: (u32, u32),
+    bound: (Sym, Sym, Value, Value),
+    value: Value,
+    depth: u32,
+) -> R {
+    if depth > 500 {
+        return vm.arg_error("attributes are nested too deeply");
+    }
+    let made = if value.is_hash() {
+        let made = vm.heap.hash(classes.0);
+        for (key, part) in vm.hash_pairs(value) {
+            let part = writable(vm, classes, bound, part, depth + 1)?;
+            let key = match key.as_sym() {
+                Some(sym) => {
+                    let text = vm.sym_str(sym).into_owned();
+                    vm.str(text)
+                }
+                None => key,
+            };
+            vm.hash_set(made, key, part)?;
+        }
+        made
+    } else if value.is_arr() {
+        let mut list = Vec::new();
+        for part in vm.heap.arr(value).clone() {
+            list.push(writable(vm, classes, bound, part, depth + 1)?);
+        }
+        vm.heap.array(classes.1, list)
+    } else if value.is_str() && !vm.frozen(value) {
+        let (bytes, encoding) = (vm.bytes(value).to_vec(), vm.heap.str(value).enc);
+        return Ok(vm.str_enc(bytes, encoding));
+    } else {
+        return Ok(value);
+    };
+    vm.ivar_set(made, bound.0, bound.2);
+    vm.ivar_set(made, bound.1, bound.3);
+    Ok(made)
 }
 
 /// A deep copy that cannot be written to.

@@ -62,7 +62,7 @@ pub use sandbox::{
 pub use signals::{leave, reload_on_hangup, stop_on_signals, stop_signal, wake_on_user_signals};
 pub use system_log::{Priority, SystemLog, SystemLogKind};
 
-pub use watching::WatchingHost;
+pub use watching::{About, WatchingHost};
 
 /// Result of any request to the machine.
 pub type Result<T, E = HostError> = std::result::Result<T, E>;

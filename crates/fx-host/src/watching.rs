@@ -16,8 +16,18 @@ use crate::{
 /// The machine, watched.
 pub struct WatchingHost {
     inner: Rc<dyn Host>,
-    trees: Vec<LeftOut>,
-    told: Box<dyn Fn(&LeftOut)>,
+    told: Told,
+}
+
+type Told = Box<dyn Fn(&Path, About)>;
+
+/// What a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum About {
+    /// It looks.
+    Look,
+    /// It changes something.
+    Edit,
 }
 
 impl WatchingHost {
@@ -27,27 +37,30 @@ impl WatchingHost {
         trees: Vec<LeftOut>,
         told: impl Fn(&LeftOut) + 'static,
     ) -> WatchingHost {
-        WatchingHost { inner, trees, told: Box::new(told) }
+        WatchingHost::of_all(inner, move |path, _| {
+            if let Some(tree) = trees.iter().find(|tree| path.starts_with(&tree.path)) {
+                told(tree);
+            }
+        })
     }
 
-    fn about(&self, path: &Path) {
-        if let Some(tree) = self.trees.iter().find(|tree| path.starts_with(&tree.path)) {
-            (self.told)(tree);
-        }
+    /// Tells of every request about a path, wherever it is.
+    pub fn of_all(inner: Rc<dyn Host>, told: impl Fn(&Path, About) + 'static) -> WatchingHost {
+        WatchingHost { inner, told: Box::new(told) }
     }
 }
 
 macro_rules! about {
-    ($($name:ident(path $(, $arg:ident: $ty:ty)*) -> $out:ty;)*) => {
+    ($what:ident: $($name:ident(path $(, $arg:ident: $ty:ty)*) -> $out:ty;)*) => {
         $(fn $name(&self, path: &Path $(, $arg: $ty)*) -> Result<$out> {
-            self.about(path);
+            (self.told)(path, About::$what);
             self.inner.$name(path $(, $arg)*)
         })*
     };
 }
 
 impl Files for WatchingHost {
-    about! {
+    about! { Look:
         stat(path) -> Meta;
         lstat(path) -> Meta;
         read(path) -> Vec<u8>;
@@ -71,7 +84,7 @@ impl Files for WatchingHost {
 }
 
 impl Edits for WatchingHost {
-    about! {
+    about! { Edit:
         copy_file(path, to: &Path, options: &WriteOptions) -> ();
         open_in_place(path, how: &Opening) -> Box<dyn InPlace>;
         lock(path, patience: Duration) -> Option<Lock>;
@@ -90,12 +103,12 @@ impl Edits for WatchingHost {
     }
 
     fn symlink(&self, target: &Path, path: &Path) -> Result<()> {
-        self.about(path);
+        (self.told)(path, About::Edit);
         self.inner.symlink(target, path)
     }
 
     fn hard_link(&self, existing: &Path, path: &Path) -> Result<()> {
-        self.about(path);
+        (self.told)(path, About::Edit);
         self.inner.hard_link(existing, path)
     }
 

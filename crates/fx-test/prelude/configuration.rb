@@ -11,6 +11,9 @@ module RSpec
         shared_context_metadata_behavior: :apply_to_host_groups, silence_filter_announcements: false,
         default_path: "spec", pattern: "**{,/*/**}/*_spec.rb", exclude_pattern: "",
         max_displayed_failure_line_count: 10,
+        tty: false, color_mode: :automatic, libs: [], requires: [], drb: false, full_cause_backtrace: false,
+        default_color: :white, success_color: :green, failure_color: :red, pending_color: :yellow, fixed_color: :blue,
+        detail_color: :cyan, error_stream: nil, start_time: nil,
         raise_on_warning: false, deprecation_stream: nil, threadsafe: true, only_failures: false
       }.freeze
 
@@ -59,12 +62,13 @@ module RSpec
       alias filter_run filter_run_including
       def filter_run_excluding(*args) = @exclusion_filter.merge!(Metadata.filter(args))
       def filter_run_when_matching(*args) = @when_first << Metadata.filter(args)
-      # Filters that count only where an example matches them.
-      def settle_filters(examples)
-        @when_first.each do |filter|
-          @inclusion_filter.merge!(filter) if examples.any? { |one| Metadata.matches?(filter, one.metadata) }
+      # Filters that count only where an example matches them, by their places.
+      def filters_that_match(examples)
+        @when_first.each_index.select do |at|
+          examples.any? { |one| Metadata.matches?(@when_first[at], one.metadata) }
         end
       end
+      def settle_filters(places) = places.each { |at| @inclusion_filter.merge!(@when_first[at]) }
 
       def define_derived_metadata(*filters, &block) = @derived << [Metadata.filter(filters), block]
       def alias_example_to(name, extra = {})
@@ -91,7 +95,22 @@ module RSpec
       def mock_settings = @mock_settings ||= Open.new
 
       def disable_monkey_patching! = nil
-      def add_formatter(*) = nil
+      def raise_errors_for_deprecations! = self.raise_errors_for_deprecations = true
+      def alias_example_group_to(name, *filters)
+        extra = Metadata.filter(filters)
+        define = ->(home) do
+          home.define_singleton_method(name) do |*args, &block|
+            given = args.last.is_a?(Hash) ? args.pop : {}
+            ExampleGroup.equal?(self) || !is_a?(Class) ? RSpec.describe(*args, extra.merge(given), &block) :
+              describe(*args, extra.merge(given), &block)
+          end
+        end
+        [ExampleGroup, RSpec, TOPLEVEL_BINDING.receiver].each(&define)
+      end
+      # A form of the report that counts where neither the command line nor `.rspec` names one.
+      attr_reader :formatter_wishes
+      def add_formatter(name, path = nil) = (@formatter_wishes ||= []) << [name.to_s, path&.to_s]
+      alias formatter= add_formatter
       def files_to_run = RSpec.world.groups.map(&:file_path).uniq
       def formatters = []
       def output_stream = $stdout

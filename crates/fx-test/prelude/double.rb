@@ -31,6 +31,11 @@ module RSpec
       alias kind_of? is_a?
       def instance_of?(owner) = owner.equal?(Double)
       def frozen? = false
+      def tap
+        yield self
+        self
+      end
+      def then = yield(self)
       def dup = self
       def ===(other) = equal?(other)
       def ==(other)

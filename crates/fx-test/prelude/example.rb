@@ -8,6 +8,8 @@ module RSpec
         def example_skipped? = status == :pending && !pending_fixed && exception.nil?
       end
 
+      # What tools do before and after each example.
+      AROUND = []
       attr_reader :group, :metadata, :block, :result, :exception
       attr_accessor :pending_reason
       alias example_group group
@@ -30,6 +32,8 @@ module RSpec
         @metadata[:location] = line.join(":")
         @metadata[:fx_lines] = [line.last, *group.metadata[:fx_lines]]
         @metadata[:block] = block
+        top = group.parent_groups.last.metadata
+        @metadata[:fx_top] = [top[:location], top[:description]]
         Metadata.derive(@metadata)
         @result = Result.new
       end
@@ -37,7 +41,8 @@ module RSpec
       def description = metadata[:description].empty? ? (@generated || location_text) : metadata[:description]
       def full_description
         return metadata[:full_description] unless metadata[:description].empty?
-        Metadata.join(group.metadata[:full_description], [@generated || location_text])
+        @generated ? Metadata.join(group.metadata[:full_description], [@generated]) :
+          "#{group.metadata[:full_description]} "
       end
       def location_text = "example at #{metadata[:location]}"
       def location = metadata[:location]
@@ -114,7 +119,7 @@ module RSpec
       end
 
       def between_hooks(instance, groups)
-        RSpec::Puppet::World.enter(metadata)
+        AROUND.each { |one| one.enter(metadata) }
         caught do
           befores = [RSpec.configuration, *groups.reverse].flat_map { |one| one.hooks.of(:before, :each, metadata) }
           befores.each { |hook| instance.instance_exec(self, &hook.block) }
@@ -125,7 +130,7 @@ module RSpec
         groups.each { |one| one.hooks.of(:after, :each, metadata).each { |hook| after(instance, hook) } }
         RSpec.configuration.hooks.of(:after, :each, metadata).each { |hook| after(instance, hook) }
         Mocks.teardown
-        RSpec::Puppet::World.forget
+        AROUND.each(&:forget)
       end
 
       def after(instance, hook) = caught { instance.instance_exec(self, &hook.block) }

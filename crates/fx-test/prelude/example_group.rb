@@ -107,7 +107,7 @@ module RSpec
           when :include then include(included.mod) unless include?(included.mod)
           when :extend then extend(included.mod)
           when :prepend then prepend(included.mod)
-          when :context then module_exec(&included.mod.block) if included.mod&.block
+          when :context then take(included.mod)
           end
         end
 
@@ -122,9 +122,16 @@ module RSpec
           RSpec.configuration.included.each { |one| bring_in(one) }
           RSpec.world.shared.each_of_main do |shared|
             next if shared.metadata.empty? || !Metadata.matches_any?(shared.metadata, @metadata)
-            module_exec(&shared.block) if shared.block
+            take(shared)
           end
         end
+        # What metadata brings comes once: groups inside have it from the group around them.
+        def take(shared)
+          return if shared&.block.nil? || took?(shared)
+          (@taken ||= []) << shared
+          module_exec(&shared.block)
+        end
+        def took?(shared) = !!@taken&.include?(shared) || !!parent_group&.took?(shared)
 
         private
 
@@ -203,7 +210,9 @@ module RSpec
       def pending(reason = nil) = (@__example.pending_reason = (reason || "No reason given").to_s)
       def __memoized(name) = @__memo.key?(name) ? @__memo[name] : (@__memo[name] = yield)
       def inspect
-        @__example ? "#<#{self.class} #{@__example.description.inspect} (#{@__example.location})>" : "#<#{self.class}>"
+        return "#<#{self.class}>" unless @__example
+        place = @__example.metadata[:description].empty? ? "" : " (#{@__example.location})"
+        %(#<#{self.class} "#{@__example.description}"#{place}>)
       end
     end
 

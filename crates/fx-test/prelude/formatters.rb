@@ -14,9 +14,13 @@ module RSpec
           failures(report)
           @out.puts("\nFinished in #{time(duration)} (files took #{time(load_time)} to load)")
           @out.puts(report.summary_line)
-          return if report.failed.empty?
-          @out.puts("\nFailed examples:\n\n")
-          report.failed.each { |one| @out.puts("rspec #{one.location} # #{one.full_description}") }
+          unless report.failed.empty?
+            @out.puts("\nFailed examples:\n\n")
+            report.failed.each { |one| @out.puts("rspec #{one.location} # #{one.full_description}") }
+          end
+          count = RSpec.configuration.profile_examples
+          Profile.new(@out, report.all, count == true ? 10 : count).tell if count
+          @out.puts
         end
 
         private

@@ -15,6 +15,7 @@ module RSpec
 
       def self.take(name)
         return true if NOTHING.include?(name)
+        return chef(name) if name.match?(CHEF)
         return own(name) if name.match?(OWN)
         return false unless PUPPET.include?(name)
         puppet(name)
@@ -33,6 +34,17 @@ module RSpec
         dirs = $LOAD_PATH.reject { |dir| dir.to_s.start_with?(*SYSTEM) }
         found = dirs.map { |dir| File.join(dir, file) }.find { |path| File.file?(path) }
         found ? [found] : true
+      end
+
+      # Chef's own libraries, ChefSpec and what goes with them. Cookbooks are taken from where they lie.
+      CHEF = %r{\A(?:chefspec|chef|fauxhai|chef-utils|chef-config|mixlib/shellout|ohai)(?:/|\z)}
+      def self.chef(name)
+        unless @chef
+          @chef = true
+          FxCookbooks.start
+        end
+        ChefSpec.brought = true if name.match?(%r{\Achefspec/(?:berkshelf|policyfile|librarian)\z})
+        true
       end
 
       def self.puppet(name)
@@ -92,10 +104,10 @@ module RSpec
 end
 
 module Kernel
-  alias fx_require require
+  alias fx_spec_require require
   private def require(name)
     taken = RSpec::Core::Provided.take(name.to_s)
-    taken.is_a?(Array) ? fx_require(taken.first) : taken || fx_require(name)
+    taken.is_a?(Array) ? fx_spec_require(taken.first) : taken || fx_spec_require(name)
   end
 end
 

@@ -18,10 +18,13 @@ module RspecPuppetFacts
     end
     def sets
       require "json"
-      @sets ||= folders.flat_map { |dir| Dir["#{dir}/**/*.facts"].sort }.filter_map do |file|
-        [File.basename(file, ".facts"), ::JSON.parse(File.read(file))] if file.include?("/#{FACTER}")
-      rescue ::JSON::ParserError
-        nil
+      @sets ||= begin
+        found = folders.flat_map { |dir| Dir["#{dir}/**/*.facts"].sort }.filter_map do |file|
+          [File.basename(file, ".facts"), ::JSON.parse(File.read(file))] if file.include?("/#{FACTER}")
+        rescue ::JSON::ParserError
+          nil
+        end
+        found.empty? && !ENV["FACTERDB_SKIP_DEFAULTDB"] ? Shipped.all : found
       end
     end
     def release_of(facts)

@@ -9,12 +9,6 @@ module RSpec
       class BeforeRelationshipError < Error; end
     end
 
-    # Which resources specs looked at is not counted.
-    module Coverage
-      def self.report!(*) = nil
-      def self.filters = []
-    end
-
     # Settings of rspec-puppet.
     SETTINGS = %i[module_path manifest_dir manifest template_dir config confdir environmentpath parser hiera_config
                   default_facts default_node_params default_trusted_facts default_trusted_external_data
@@ -79,9 +73,13 @@ module RSpec
         ::JSON.generate(wish)
       end
       def load_catalogue(code = manifest_text)
-        answer = ::JSON.parse(FxPuppet.compile(wish_text(code)))
-        raise ::Puppet::PreformattedError, answer["error"] if answer["error"]
-        Catalogue.new(answer["catalog"].merge("exported" => answer["exported"]))
+        Catalogue.asked(wish_text(code)).tap { |made| note_coverage(made) }
+      end
+      # What the group is about is covered by its being there.
+      def note_coverage(made)
+        kind = self.class.metadata[:type]
+        subject = kind == :define ? [test_name, respond_to?(:title) ? title.to_s : top_name] : [kind.to_s, test_name]
+        Coverage.instance.note(made, kind == :host ? nil : test_name.split("::").first, subject)
       end
 
       def manifest_text

@@ -46,6 +46,7 @@ module RSpec
         catalogue = catalogue_of(actual)
         resource = catalogue.resource(@type, @title)
         return false unless resource
+        Coverage.cover!(resource)
         @with.each { |name, value| check(resource, name, value, true) }
         @without.each { |name, value| value.nil? ? unset(resource, name) : check(resource, name, value, false) }
         only(resource) if @only

@@ -85,6 +85,7 @@ module RSpec
         ::PuppetlabsSpec::Files.cleanup unless ::PuppetlabsSpec::Files::MADE.empty?
       end
     end
+    RSpec::Core::Example::AROUND << World
 
     # `be_valid_type.with_properties("a").with_provider(:b)`: what a type has, and whether values make a resource.
     class BeValidType < Matcher

@@ -5,16 +5,16 @@ module RSpec
       class << self
         attr_accessor :current
       end
-      attr_reader :passed, :failed, :pending, :errors
+      attr_reader :passed, :failed, :pending, :errors, :all
       def initialize(formatters)
-        @formatters, @passed, @failed, @pending, @errors = formatters, [], [], [], []
+        @formatters, @passed, @failed, @pending, @errors, @all = formatters, [], [], [], [], []
         Reporter.current = self
       end
       def tell(event, *args) = @formatters.each { |one| one.public_send(event, *args) if one.respond_to?(event) }
       def group_started(group) = tell(:group_started, group)
       def group_finished(group) = tell(:group_finished, group)
       def example_started(example) = tell(:example_started, example)
-      def example_finished(example) = tell(:example_finished, example)
+      def example_finished(example) = (all << example) && tell(:example_finished, example)
       def example_passed(example) = (passed << example) && tell(:example_passed, example)
       def example_failed(example) = (failed << example) && tell(:example_failed, example)
       def example_pending(example) = (pending << example) && tell(:example_pending, example)
@@ -39,6 +39,7 @@ module RSpec
     # How failures are shown to people.
     module Shown
       def self.lines(example, number)
+        return example.shown(number) if example.is_a?(Replayed)
         error = example.result.exception
         text = +"  #{number}) #{example.full_description}\n"
         text << indented(body(example, error), 5)
@@ -46,14 +47,12 @@ module RSpec
         text
       end
       def self.body(example, error)
-        source = line_of(error, example)
-        text = +"Failure/Error: #{source}\n"
-        text << "\n"
         name = error.class.name.to_s
-        expectation = error.is_a?(Expectations::ExpectationNotMetError) || error.is_a?(Mocks::MockExpectationError)
-        text << "#{name}:\n" unless expectation
-        text << error.message.to_s.lines.map { |line| "  #{line.chomp}\n" }.join
-        text
+        lines = name.include?("RSpec") ? [] : ["#{name}:"]
+        lines += error.message.to_s.lines.map { |line| line.strip.empty? ? "" : "  #{line.chomp}" }
+        # What is more than a line stands by itself.
+        lines.unshift("") if lines.size > 1 && !lines.first.empty?
+        "Failure/Error: #{line_of(error, example)}\n#{lines.join("\n")}\n"
       end
       def self.indented(text, by) = text.lines.map { |line| line.strip.empty? ? "\n" : "#{" " * by}#{line}" }.join
       def self.trace(error)

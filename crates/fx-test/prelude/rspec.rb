@@ -32,7 +32,9 @@ module RSpec
     # What was loaded: outermost groups and what they share.
     class World
       attr_reader :groups, :shared
-      attr_accessor :wants_to_quit, :non_example_failure
+      attr_accessor :non_example_failure
+      attr_writer :wants_to_quit
+      def wants_to_quit = @wants_to_quit || FxPart.stopped?
       def initialize
         @groups, @shared, @wants_to_quit, @numbers = [], SharedGroups.new, false, Hash.new(0)
       end

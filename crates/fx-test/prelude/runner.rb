@@ -1,64 +1,96 @@
 # One run: options, files, filters, order, report, exit code.
 module RSpec
   module Core
+    # A report that cannot be written as it was asked for.
+    class NoReport < StandardError; end
+
+    # Where reports go: each format with its file.
+    class Outputs
+      attr_reader :formatters
+      def initialize(wishes)
+        @files, @formatters = [], []
+        @free = wishes.nil? || wishes.empty?
+        fill(@free ? [["progress", nil]] : wishes)
+      end
+      # What the project's own settings ask for, once they are known.
+      def settle(wishes)
+        return unless @free && wishes
+        @formatters.clear
+        fill(wishes.select { |name, _| Formatters::KINDS.key?(name) })
+      end
+      def fill(wishes)
+        wishes.each { |name, path| @formatters << open(name, path) }
+      rescue SystemCallError => e
+        raise NoReport, "the report cannot be written: #{e.message}"
+      end
+      def open(name, path)
+        kind = Formatters::KINDS[name]
+        raise NoReport, "Formatter '#{name}' unknown; there are #{Formatters::KINDS.keys.join(", ")}" unless kind
+        return kind.new($stdout) unless path
+        @files << File.open(path, "w")
+        kind.new(@files.last)
+      end
+      def close
+        @files.each(&:close)
+      rescue SystemCallError => e
+        raise NoReport, "the report cannot be written: #{e.message}"
+      end
+    end
+
     class Runner
       # Options as JSON: files, formats with the files they go to, tags, names, order.
       def self.main(text)
         require "json"
-        run(::JSON.parse(text))
+        options = ::JSON.parse(text)
+        FxPart.teller? ? Teller.new(options).run : new(options).run
       rescue NoReport => e
         warn(e.message)
         1
       end
-      # A report that cannot be written as it was asked for.
-      class NoReport < StandardError; end
       def self.run(options) = new(options).run
       def initialize(options) = @options = options
 
       def run
         began = now
-        config = RSpec.configuration
-        config.fail_fast = @options["fail_fast"]
-        config.seed = @options["seed"] if @options["seed"]
-        config.order = @options["order"] || :defined
-        config.seed = rand(0xFFFF) if Ordering.random? && !@options["seed"]
-        outputs = open_outputs
-        reporter = Reporter.new(outputs.map(&:first))
+        config = Runner.configure(@options)
+        outputs = FxPart.part? ? nil : Outputs.new(@options["formats"])
+        reporter = Reporter.new(outputs ? outputs.formatters : [Part.new])
         ["lib", "spec", *@options["include"]].each { |dir| $LOAD_PATH.unshift(File.expand_path(dir)) }
         RSpec::Puppet::Fixtures.prepare
         Array(@options["require"]).each { |name| require name }
         load_files(reporter)
+        outputs&.settle(config.formatter_wishes)
         loaded = now
-        chosen = choose
+        chosen = choose { |matching, any| outputs ? nil : Part.loaded(reporter, matching, any) }
         reporter.start(chosen.size)
-        run_groups(reporter, chosen) if reporter.errors.empty?
+        run_groups(reporter, chosen) if chosen && reporter.errors.empty?
         reporter.finish(now - loaded, loaded - began)
-        close(outputs)
-        reporter.errors.empty? && reporter.failed.empty? ? 0 : config.failure_exit_code
+        outputs&.close
+        Statuses.keep(RSpec.world.all_examples) if outputs
+        Runner.code(reporter)
       end
+
+      # Settings that the command line gives.
+      def self.configure(options)
+        config = RSpec.configuration
+        config.fail_fast = options["fail_fast"]
+        config.seed = options["seed"] if options["seed"]
+        config.order = options["order"] || :defined
+        config.seed = rand(0xFFFF) if Ordering.random? && !options["seed"]
+        config.profile_examples = options["profile"] if options["profile"]
+        config.only_failures = true if options["only_failures"]
+        config
+      end
+      def self.code(reporter)
+        return 0 if reporter.errors.empty? && reporter.failed.empty? && !RSpec.world.non_example_failure
+        RSpec.configuration.failure_exit_code
+      end
+
+      def self.now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
       private
 
-      def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-
-      def open_outputs
-        wishes = @options["formats"]
-        wishes = [["progress", nil]] if wishes.nil? || wishes.empty?
-        wishes.map do |name, path|
-          kind = Formatters::KINDS[name]
-          raise NoReport, "Formatter '#{name}' unknown; there are #{Formatters::KINDS.keys.join(", ")}" unless kind
-          out = path ? File.open(path, "w") : $stdout
-          [kind.new(out), out]
-        rescue SystemCallError => e
-          raise NoReport, "the report cannot be written: #{e.message}"
-        end
-      end
-
-      def close(outputs)
-        outputs.each { |_, out| out.close unless out.equal?($stdout) }
-      rescue SystemCallError => e
-        raise NoReport, "the report cannot be written: #{e.message}"
-      end
+      def now = Runner.now
 
       def load_files(reporter)
         @lines = {}
@@ -67,7 +99,7 @@ module RSpec
           @lines[File.expand_path(path)] = lines.map(&:to_i) unless lines.empty?
           path
         end
-        files.each do |file|
+        Statuses.wanted(files, @options).each do |file|
           load File.expand_path(file)
         rescue SystemExit, Interrupt
           raise
@@ -76,10 +108,15 @@ module RSpec
         end
       end
 
+      # The examples that are run. In a part somebody else knows which filters mean something at all.
       def choose
         config = RSpec.configuration
         all = RSpec.world.all_examples
-        config.settle_filters(all)
+        matching = config.filters_that_match(all)
+        answer = yield matching, all.any? { |one| Metadata.matches_any?(config.inclusion_filter, one.metadata) }
+        return [] if answer && !answer["run"]
+        config.settle_filters(answer ? answer["matching"] : matching)
+        all = Statuses.failed_before(all) if config.only_failures
         config.filter_run_including(locations: @lines) unless @lines.empty?
         Array(@options["tags"]).each do |name, value, wanted|
           (wanted ? config.inclusion_filter : config.exclusion_filter)[name.to_sym] = value
@@ -88,7 +125,10 @@ module RSpec
         all = all.select { |one| only.any? { |text| one.metadata[:full_description].match?(text) } } unless only.empty?
         all = all.reject { |one| excluded?(one) }
         return all if config.inclusion_filter.empty?
-        all.select { |one| Metadata.matches_any?(config.inclusion_filter, one.metadata) }
+        wanted = all.select { |one| Metadata.matches_any?(config.inclusion_filter, one.metadata) }
+        # A filter that leaves nothing at all may count for nothing.
+        return wanted unless wanted.empty? && config.run_all_when_everything_filtered
+        answer.nil? || answer["filtered"] ? all : wanted
       end
 
       # `if:` and `unless:` of an example itself, and what the run leaves out.

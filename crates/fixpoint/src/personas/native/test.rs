@@ -1,18 +1,26 @@
-//! `fixpoint test`: spec files of a module or cookbook.
+//! `fixpoint test`: spec files of a module or cookbook, and acceptance policies.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+mod options;
+mod policies;
+mod watch;
+
+use std::cell::RefCell;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use clap::Parser;
-use fx_host::{Env, Files, OsHost};
-use serde_json::{Map, Value, json};
+use fx_host::{Host, Look, OsHost, WatchingHost};
+use fx_report::Screen;
+use fx_test::{Wish, Work};
+use serde_json::{Map, Value};
 
 use super::failed;
-use crate::exit;
+use crate::{exit, terminal};
 
 /// Runs spec files with the built-in Ruby and RSpec. Without a path: all of `spec` but fixtures and
-/// acceptance tests. Options in `.rspec` count too.
+/// acceptance tests. Options in `.rspec` count too. Files that end in .cf are CFEngine's acceptance
+/// tests, each run in a copy of the machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,6 +31,34 @@ Examples:
 pub(crate) struct Args {
     /// Files, `FILE:LINE`, or directories
     paths: Vec<String>,
+    /// Files at once; by their size where it is not given, at most one for each processor
+    #[arg(long, short)]
+    jobs: Option<usize>,
+    /// Only examples that failed when they were run last
+    #[arg(long)]
+    only_failures: bool,
+    /// The same, until the first failure
+    #[arg(long, short = 'n')]
+    next_failure: bool,
+    /// Shows which examples took longest
+    #[arg(
+        long,
+        short,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "10",
+        overrides_with = "no_profile"
+    )]
+    profile: Option<u64>,
+    /// No profile, where `.rspec` asks for one
+    #[arg(long, hide = true)]
+    no_profile: bool,
+    /// Runs again what an edit touches, until it is stopped
+    #[arg(long)]
+    watch: bool,
+    /// Writes the files of the project that each spec file read
+    #[arg(long, hide = true)]
+    read_log: Option<PathBuf>,
     /// Only examples whose description contains this
     #[arg(long, short = 'e', alias = "example")]
     only: Vec<String>,
@@ -60,149 +96,167 @@ pub(crate) struct Args {
     color: bool,
 }
 
-/// The options of `.rspec`, for those that the command line does not give.
-#[derive(Debug, Parser)]
-struct Kept {
-    #[command(flatten)]
-    args: Args,
-}
-
 pub(crate) fn run(args: Args) -> u8 {
-    match options(&OsHost::new(), args) {
-        Ok(options) => crate::deep::ruby(move || {
-            let out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout());
-            let host: Rc<OsHost> = Rc::new(OsHost::new());
-            fx_test::run(host, &options, Box::new(out), Box::new(std::io::stderr()))
-        })
-        .unwrap_or(exit::ERROR),
+    let host = OsHost::new();
+    let words = std::env::args_os().skip(1).collect::<Vec<_>>();
+    if args.watch {
+        return watch::run(&host, &args, &words).unwrap_or_else(failed);
+    }
+    let read_log = args.read_log.clone();
+    let jobs = args.jobs;
+    match options::options(&host, args, &words) {
+        Ok(options) => {
+            crate::deep::ruby(move || start(options, jobs, read_log)).unwrap_or(exit::ERROR)
+        }
         Err(why) => failed(why),
     }
 }
 
-fn options(host: &OsHost, args: Args) -> Result<Map<String, Value>, String> {
-    let kept = match kept(host)? {
-        Some(kept) => kept,
-        None => Kept::parse_from(["test"]).args,
+/// Parts of a run that says what each of them read: with one for each file an edit runs the fewest
+/// examples, but each is a thread with a machine.
+const MOST_WATCHED: usize = 16;
+
+/// What each part of a run looked at and did not change itself, by its number.
+type Reads = Arc<Mutex<Vec<watch::Read>>>;
+
+fn start(options: Map<String, Value>, jobs: Option<usize>, read_log: Option<PathBuf>) -> u8 {
+    let host: Rc<OsHost> = Rc::new(OsHost::new());
+    let (policies, specs): (Vec<String>, Vec<String>) =
+        options::files(&options).into_iter().partition(|file| options::is_policy(file));
+    let mut parts = Vec::new();
+    let jobs = match &read_log {
+        Some(_) => specs.len().min(MOST_WATCHED),
+        None => at_once(&*host, jobs, &specs),
     };
-    let words: Vec<OsString> = std::env::args_os().collect();
-    let formats = match formats(&words) {
-        given if given.is_empty() => {
-            kept.format.iter().map(|name| (name.clone(), None)).collect::<Vec<_>>()
-        }
-        given => given,
+    for files in shared_out(&*host, specs, jobs) {
+        parts.push(Work::Specs(files));
+    }
+    if !policies.is_empty() {
+        parts.extend(policies::parts(policies, &options));
+    }
+    let (out, status) = output(&options);
+    let err = Box::new(std::io::stderr());
+    if let [Work::Specs(_)] = &parts[..]
+        && read_log.is_none()
+    {
+        return fx_test::run(host, Wish { options, out, err, status });
+    }
+    let reads: Reads = Arc::new(Mutex::new(vec![watch::Read::default(); parts.len()]));
+    let files: Vec<Vec<String>> = parts
+        .iter()
+        .map(|part| if let Work::Specs(files) = part { files.clone() } else { Vec::new() })
+        .collect();
+    let heard = read_log.is_some().then(|| Arc::clone(&reads));
+    let hosts = move |number: usize| -> Rc<dyn Host> {
+        let host: Rc<dyn Host> = Rc::new(OsHost::new());
+        let Some(reads) = heard.clone() else { return host };
+        Rc::new(WatchingHost::of_all(host, move |path, about| {
+            let mut reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
+            reads[number].note(path, about);
+        }))
     };
-    let paths = if args.paths.is_empty() { vec!["spec".to_owned()] } else { args.paths };
-    let mut files = Vec::new();
-    for path in &paths {
-        let full = host.cwd().join(path);
-        match host.stat(&full) {
-            Ok(meta) if meta.is_dir() => below(host, Path::new(path), &mut files),
-            Ok(_) => files.push(path.clone()),
-            Err(error) if path.contains(':') => {
-                let file = path.split(':').next().unwrap_or_default();
-                host.stat(&host.cwd().join(file)).map_err(|_| error.to_string())?;
-                files.push(path.clone());
+    let machine: Rc<dyn Host> = Rc::<OsHost>::clone(&host) as Rc<dyn Host>;
+    let code =
+        match fx_test::run_in_parts(machine, Wish { options, out, err, status }, parts, hosts) {
+            Ok(code) => code,
+            Err(error) => {
+                return failed(format_args!("a part of the run cannot be started: {error}"));
             }
-            Err(error) => return Err(error.to_string()),
-        }
-    }
-    if files.is_empty() {
-        return Err(format!(
-            "no spec files in '{}': expected names that end in _spec.rb",
-            paths.join("', '")
-        ));
-    }
-    let mut options = Map::new();
-    let mut put = |name: &str, value: Value| options.insert(name.to_owned(), value);
-    put("files", json!(files));
-    put("formats", json!(formats));
-    put("only", json!(args.only));
-    put("tags", json!(kept.tag.iter().chain(&args.tag).map(|tag| tag_of(tag)).collect::<Vec<_>>()));
-    let by_seed = args.seed.or(kept.seed).map(|_| "random".to_owned());
-    let order = args.order.or(by_seed).or(kept.order).unwrap_or_else(|| "defined".to_owned());
-    let (order, seed) = match order.split_once(':') {
-        Some((order, seed)) => (order.to_owned(), seed.parse().ok()),
-        None => (order, None),
-    };
-    put("order", json!(order));
-    put("seed", json!(args.seed.or(seed).or(kept.seed)));
-    put("fail_fast", json!(args.fail_fast.or(kept.fail_fast)));
-    put("include", json!(kept.include.iter().chain(&args.include).collect::<Vec<_>>()));
-    put("require", json!(kept.require.iter().chain(&args.require).collect::<Vec<_>>()));
-    Ok(options)
-}
-
-/// Options that the project keeps in `.rspec`.
-fn kept(host: &OsHost) -> Result<Option<Args>, String> {
-    let file = host.cwd().join(".rspec");
-    let Ok(text) = host.read_limited(&file, fx_host::limits::POLICY) else { return Ok(None) };
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let words = text.lines().filter(|line| !line.trim_start().starts_with('#'));
-    let words = words.flat_map(str::split_whitespace).map(str::to_owned);
-    match Kept::try_parse_from(std::iter::once("test".to_owned()).chain(words)) {
-        Ok(kept) => Ok(Some(kept.args)),
-        Err(error) => {
-            let first = error.to_string();
-            let first = first.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            Err(format!("{}: {first}; known options: 'fixpoint test --help'", file.display()))
-        }
-    }
-}
-
-/// Formats in their order, each with the file that follows it.
-fn formats(words: &[OsString]) -> Vec<(String, Option<String>)> {
-    let mut found: Vec<(String, Option<String>)> = Vec::new();
-    let mut words = words.iter().map(|word| word.to_string_lossy().into_owned());
-    while let Some(word) = words.next() {
-        let (name, value) = match word.split_once('=') {
-            Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
-            None => (word.clone(), None),
         };
-        match name.as_str() {
-            "-f" | "--format" => {
-                found.extend(value.or_else(|| words.next()).map(|one| (one, None)))
-            }
-            "-o" | "--out" => {
-                let file = value.or_else(|| words.next());
-                match found.last_mut() {
-                    Some(last) => last.1 = file,
-                    None => found.push(("progress".to_owned(), file)),
-                }
-            }
-            _ => {}
-        }
+    let Some(log) = read_log else { return code };
+    let reads = reads.lock().unwrap_or_else(PoisonError::into_inner);
+    match watch::write(&*host, &log, &files, &reads) {
+        Ok(()) => code,
+        Err(why) => failed(why),
     }
-    found
 }
 
-/// A tag as its name, the value it must have, and whether it is wanted.
-fn tag_of(text: &str) -> Value {
-    let (text, wanted) = match text.strip_prefix('~') {
-        Some(text) => (text, false),
-        None => (text, true),
+/// How many files are run at once: each machine starts anew, which small suites would not win back.
+fn at_once(host: &dyn Look, jobs: Option<usize>, files: &[String]) -> usize {
+    const WORTH: u64 = 48 << 10;
+    let most = files.len().max(1);
+    if let Some(jobs) = jobs {
+        return jobs.clamp(1, most);
+    }
+    let total: u64 = files.iter().map(|file| size(host, file)).sum();
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    cores.min(most).min(1 + usize::try_from(total / WORTH).unwrap_or(usize::MAX))
+}
+
+fn size(host: &dyn Look, file: &str) -> u64 {
+    let path = file.split(':').next().unwrap_or_default();
+    host.stat(&host.cwd().join(path)).map_or(0, |meta| meta.size)
+}
+
+/// The files by parts of about the same size, each in the given order.
+fn shared_out(host: &dyn Look, files: Vec<String>, jobs: usize) -> Vec<Vec<String>> {
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let mut by_size: Vec<(u64, usize)> =
+        files.iter().enumerate().map(|(at, file)| (size(host, file), at)).collect();
+    by_size.sort_by(|a, b| b.cmp(a));
+    let mut parts = vec![(0, Vec::new()); jobs.max(1)];
+    for (size, at) in by_size {
+        if let Some(least) = parts.iter_mut().min_by_key(|(total, _)| *total) {
+            // A file costs something however small it is.
+            least.0 += size + 512;
+            least.1.push(at);
+        }
+    }
+    parts.sort_by_key(|(_, part)| part.iter().min().copied());
+    parts
+        .into_iter()
+        .filter(|(_, part)| !part.is_empty())
+        .map(|(_, mut part)| {
+            part.sort_unstable();
+            part.into_iter().map(|at| files[at].clone()).collect()
+        })
+        .collect()
+}
+
+/// Where reports go. On a terminal the last line says what runs, unless the report itself is a line that
+/// grows.
+fn output(options: &Map<String, Value>) -> (Box<dyn Write>, Option<fx_test::Status>) {
+    let formats = options.get("formats").and_then(Value::as_array);
+    let grows = |format: &Value| {
+        format[1].is_null() && format[0].as_str().is_some_and(|name| name.starts_with('p'))
     };
-    match text.split_once(':') {
-        Some((name, value)) => json!([name, value, wanted]),
-        None => json!([text, true, wanted]),
+    let lines = formats.is_some_and(|all| !all.is_empty() && !all.iter().any(grows));
+    if !lines || !std::io::stdout().is_terminal() {
+        return (Box::new(std::io::BufWriter::with_capacity(1 << 16, std::io::stdout())), None);
     }
+    let screen = Rc::new(terminal::screen(&OsHost::new(), terminal::ColorChoice::Auto));
+    let shown = Rc::clone(&screen);
+    (
+        Box::new(OnScreen { screen, line: RefCell::default() }),
+        Some(Box::new(move |text| shown.running(text))),
+    )
 }
 
-/// Spec files below a directory, by name; what is laid out for tests and tests of whole machines are
-/// left out.
-fn below(host: &OsHost, dir: &Path, files: &mut Vec<String>) {
-    const NOT_HERE: [&str; 2] = ["fixtures", "acceptance"];
-    let mut entries = host.list(&host.cwd().join(dir)).unwrap_or_default();
-    entries.sort_by(|a, b| a.name.cmp(&b.name));
-    for entry in entries {
-        let name = entry.name.to_string_lossy().into_owned();
-        let path: PathBuf = dir.join(&name);
-        if host.lstat(&host.cwd().join(&path)).is_ok_and(|meta| meta.is_dir()) {
-            if !NOT_HERE.contains(&name.as_str()) {
-                below(host, &path, files);
-            }
-        } else if name.ends_with("_spec.rb") {
-            files.push(path.display().to_string());
+/// Writes through a screen, line by line.
+struct OnScreen {
+    screen: Rc<Screen>,
+    line: RefCell<Vec<u8>>,
+}
+
+impl Write for OnScreen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let line = self.line.get_mut();
+        line.extend_from_slice(bytes);
+        if let Some(end) = line.iter().rposition(|byte| *byte == b'\n') {
+            let whole: Vec<u8> = line.drain(..=end).collect();
+            self.screen.print(&String::from_utf8_lossy(&whole));
         }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        let rest = std::mem::take(self.line.get_mut());
+        if !rest.is_empty() {
+            self.screen.print(&String::from_utf8_lossy(&rest));
+        }
+        self.screen.flush()
     }
 }
 
@@ -211,26 +265,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_about_terminals_may_stand_beside_each_other() {
-        let words = "test --color --tty --backtrace --color a_spec.rb".split(' ');
-        assert_eq!(Kept::try_parse_from(words).unwrap().args.paths, ["a_spec.rb"]);
-    }
-
-    #[test]
-    fn each_format_has_the_file_that_follows_it() {
-        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
-        let table = [
-            ("test", vec![]),
-            ("test -f json --out a", vec![("json", Some("a"))]),
-            ("test -f doc -f json -o=b c", vec![("doc", None), ("json", Some("b"))]),
-            ("test --format=json --out x --format doc", vec![("json", Some("x")), ("doc", None)]),
-        ];
-        for (text, expected) in table {
-            let expected: Vec<(String, Option<String>)> = expected
-                .into_iter()
-                .map(|(name, file)| (name.to_owned(), file.map(str::to_owned)))
-                .collect();
-            assert_eq!(formats(&words(text)), expected, "{text}");
+    fn files_are_shared_out_by_size_and_keep_their_order() {
+        let host = fx_host::MemoryHost::new();
+        for (name, size) in [("a", 10), ("b", 9000), ("c", 10), ("d", 8000)] {
+            host.put(format!("/{name}"), vec![b'x'; size]);
         }
+        let files = ["/a", "/b", "/c", "/d"].map(str::to_owned).to_vec();
+        let table = [
+            (1, vec![vec!["/a", "/b", "/c", "/d"]]),
+            (2, vec![vec!["/a", "/c", "/d"], vec!["/b"]]),
+            (9, vec![vec!["/a"], vec!["/b"], vec!["/c"], vec!["/d"]]),
+        ];
+        for (jobs, expected) in table {
+            assert_eq!(shared_out(&host, files.clone(), jobs), expected, "{jobs} jobs");
+        }
+        assert_eq!(at_once(&host, None, &files), 1, "small suites are not worth a second machine");
+        assert_eq!(at_once(&host, Some(9), &files), 4);
     }
 }
