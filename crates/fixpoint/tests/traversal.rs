@@ -64,7 +64,8 @@ fn tree(dir: &std::path::Path) -> String {
             if path.is_dir() {
                 dirs.push(path);
             } else {
-                found += &format!("{}: {}\n", path.display(), fs::read_to_string(&path).unwrap());
+                let text = fs::read_to_string(&path).unwrap();
+                found.extend([&*path.to_string_lossy(), ": ", &text, "\n"]);
             }
         }
     }
