@@ -24,6 +24,7 @@ pub mod user;
 
 pub mod cron;
 pub mod host_entry;
+pub mod known_host;
 pub mod mount;
 pub mod ssh_key;
 

@@ -9,7 +9,7 @@ use fx_host::{MemoryHost, Reply};
 use fx_resources::group;
 use fx_resources::mode::Mode;
 use fx_resources::package::{self, version};
-use fx_resources::{cron, host_entry, mount, ssh_key, user};
+use fx_resources::{cron, host_entry, known_host, mount, ssh_key, user};
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop, prop_oneof, proptest};
 use proptest::test_runner::TestCaseError;
 
@@ -64,6 +64,19 @@ proptest! {
             ip: "10.0.0.1".parse().ok(),
             aliases: Some(vec!["other".into()]),
             ..host_entry::Desired::default()
+        }))?;
+    }
+
+    #[test]
+    fn any_file_of_known_hosts(content in table(), absent: bool) {
+        let host = machine("/etc/ssh/ssh_known_hosts", &content);
+        converges(&host, &mut known_host::KnownHost::new(known_host::Desired {
+            name: "name".into(),
+            kind: "ssh-rsa".into(),
+            absent,
+            key: Some("AAAA".into()),
+            aliases: Some(vec!["other".into()]),
+            ..known_host::Desired::default()
         }))?;
     }
 

@@ -4,7 +4,7 @@ use fx_host::{MemoryHost, Reply, Spec, Stdin};
 use fx_resources::account::Account;
 use fx_resources::group;
 use fx_resources::user::{self, Password};
-use fx_resources::{cron, host_entry, mount, package, service, ssh_key};
+use fx_resources::{cron, host_entry, known_host, mount, package, service, ssh_key};
 
 use super::{Case, SECRET, case};
 
@@ -250,6 +250,18 @@ fn tables() -> Vec<Case> {
                     name: "db".into(),
                     ip: "10.0.0.1".parse().ok(),
                     ..host_entry::Desired::default()
+                }))
+            },
+        ),
+        case(
+            "key of a host",
+            |host| host.put_dir("/etc/ssh", 0o755),
+            || {
+                Box::new(known_host::KnownHost::new(known_host::Desired {
+                    name: "db".into(),
+                    kind: "ssh-ed25519".into(),
+                    key: Some("AAAA".into()),
+                    ..known_host::Desired::default()
                 }))
             },
         ),
