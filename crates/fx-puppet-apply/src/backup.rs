@@ -6,7 +6,7 @@ use std::rc::Rc;
 use fx_engine::{Change, Failure, Level, Resource as Thing, ResourceId, Run, Target};
 use fx_host::{Act, Look};
 use fx_puppet::settings::{self, Given};
-use fx_puppet::text::{inspected, interpolated};
+use fx_puppet::text::interpolated;
 use fx_puppet::{Backup, Catalog, Compiled, Resource, Value};
 use fx_resources::digest::Algorithm;
 
@@ -53,18 +53,6 @@ impl Backup for Bucket {
             log(words(&Message::DuplicateInBucket { algorithm, sum }));
         }
         Ok(())
-    }
-}
-
-/// What `backup` says, before the catalog is known.
-pub(super) fn check(resource: &Resource) -> Result<(), String> {
-    match attribute(resource, "backup") {
-        None | Some(Value::Bool(_) | Value::String(_)) => Ok(()),
-        Some(other) => Err(format!(
-            "Parameter backup failed on {}: Invalid backup type {}",
-            resource.reference(),
-            inspected(&other)
-        )),
     }
 }
 

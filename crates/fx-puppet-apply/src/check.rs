@@ -1,10 +1,32 @@
 //! Whether the values of core types can be taken, in the original's words, before anything
 //! is done. What needs the machine is found out when a resource has its turn.
 
+pub(super) mod cron;
+pub(super) mod entries;
+
 use fx_puppet::text::{inspected, interpolated};
 use fx_puppet::{Resource, Value};
 
 use super::attributes::{attribute, list, text};
+
+/// What is wrong with a resource.
+pub(crate) struct Wrong {
+    /// The attribute, if one shows it by itself.
+    pub attribute: Option<String>,
+    /// In the original's words.
+    pub why: String,
+}
+
+impl Wrong {
+    /// The sentence of a run about it.
+    pub(super) fn of(self, resource: &Resource) -> String {
+        let (reference, why) = (resource.reference(), self.why);
+        match self.attribute {
+            Some(name) => format!("Parameter {name} failed on {reference}: {why}"),
+            None => format!("Validation of {reference} failed: {why}"),
+        }
+    }
+}
 
 const BOOLEAN: &[&str] = &["true", "false", "yes", "no"];
 const TRUTH: &[&str] = &["true", "false"];
@@ -57,58 +79,95 @@ const METAPARAMETERS: &[(&str, &[&str])] = &[
 
 const PROPERTIES: &[&str] = &["ensure", "content", "target", "owner", "group", "mode"];
 
-/// What is wrong with a resource, with the name of the attribute.
-pub(super) fn check(resource: &Resource) -> Result<(), String> {
-    let failed = |name: &str, why: String| {
-        Err(format!("Parameter {name} failed on {}: {why}", resource.reference()))
+/// What is wrong with a resource of a type that acts here, or would with its module.
+pub(super) fn check(resource: &Resource) -> Result<(), Wrong> {
+    if &*resource.low == "file" && !super::files::path_of(resource).is_absolute() {
+        let path = super::files::path_of(resource);
+        let why = format!("File paths must be fully qualified, not '{}'", path.display());
+        return Err(Wrong { attribute: Some("path".to_owned()), why });
+    }
+    each(resource, |name, value| {
+        let is_row = |row: &&(&str, &str, &[&str])| *row.0 == *resource.low && *row.1 == *name;
+        match WORDS.iter().find(is_row) {
+            Some((_, _, words)) if *words == BOOLEAN => return boolean(name, value),
+            Some((_, _, words)) => return one_of(value, words),
+            None => {}
+        }
+        if let Some((_, words)) = METAPARAMETERS.iter().find(|(known, _)| *known == name) {
+            return one_of(value, words);
+        }
+        match &*resource.low {
+            _ if name == "provider" => provider(&resource.low, value),
+            "exec" => exec(resource, name, value),
+            "file" => file(name, value),
+            "user" => user(name, value),
+            "service" => service(name, value),
+            "group" if name == "gid" && !is_digits(&interpolated(value)) => {
+                Err(format!("Invalid GID {}", interpolated(value)))
+            }
+            _ => Ok(()),
+        }
+    })?;
+    whole(match &*resource.low {
+        "package"
+            if attribute(resource, "mark").is_some()
+                && matches!(text(resource, "ensure").as_deref(), Some("absent" | "purged")) =>
+        {
+            Err("You cannot use \"mark\" property while \"ensure\" is one of [\"absent\", \"purged\"]"
+                .to_owned())
+        }
+        "file" => whole_file(resource),
+        _ => Ok(()),
+    })
+}
+
+/// What is wrong with a resource of a type that modules bring beside the agent, where none is
+/// installed: a module judges by itself.
+pub(super) fn check_without_module(resource: &Resource) -> Result<(), Wrong> {
+    let judge = |name: &str, value: &Value| match &*resource.low {
+        "cron" => cron::attribute(resource, name, value),
+        "host" => entries::host(resource, name, value),
+        "mount" => entries::mount(name, value),
+        "ssh_authorized_key" => entries::authorized_key(resource, name, value),
+        "sshkey" => entries::host_key(resource, name, value),
+        _ => Ok(()),
     };
-    // Properties are set before parameters.
+    if matches!(&*resource.low, "host" | "sshkey") && attribute(resource, "name").is_none() {
+        let title = resource.title.split('@').next().unwrap_or_default();
+        let title = if &*resource.low == "sshkey" { title } else { &*resource.title };
+        judge("name", &title.into())
+            .map_err(|why| Wrong { attribute: Some("name".to_owned()), why })?;
+    }
+    each(resource, judge)?;
+    whole(match &*resource.low {
+        "cron" => cron::whole(resource),
+        "ssh_authorized_key" => entries::whole_authorized_key(resource),
+        _ => Ok(()),
+    })
+}
+
+/// Judges each attribute that is given; properties are set before parameters.
+fn each(
+    resource: &Resource,
+    judge: impl Fn(&str, &Value) -> Result<(), String>,
+) -> Result<(), Wrong> {
     let names = || resource.attributes.keys();
     let is_property = |name: &str| PROPERTIES.contains(&name);
     let first = names().filter(|name| is_property(name));
     for name in first.chain(names().filter(|name| !is_property(name))) {
         let Some(value) = attribute(resource, name) else { continue };
-        let row =
-            WORDS.iter().find(|(kind, known, _)| **kind == *resource.low && *known == &**name);
-        let found = match row {
-            Some((_, _, words)) if *words == BOOLEAN => boolean(name, &value),
-            Some((_, _, words)) => one_of(&value, words),
-            None if let Some((_, words)) =
-                METAPARAMETERS.iter().find(|(known, _)| *known == &**name) =>
-            {
-                one_of(&value, words)
-            }
-            None if &**name == "provider" => provider(&resource.low, &value),
-            None => match &*resource.low {
-                "exec" => exec(resource, name, &value),
-                "file" => file(name, &value),
-                "user" => user(name, &value),
-                "service" => service(name, &value),
-                "group" if &**name == "gid" && !is_digits(&interpolated(&value)) => {
-                    Err(format!("Invalid GID {}", interpolated(&value)))
-                }
-                _ => Ok(()),
-            },
-        };
-        if let Err(why) = found {
+        if let Err(why) = judge(name, &value) {
             let hides = super::secrets::is_marked(resource, name);
-            return failed(name, if hides { fx_value::REDACTED.to_owned() } else { why });
+            let why = if hides { fx_value::REDACTED.to_owned() } else { why };
+            return Err(Wrong { attribute: Some(name.to_string()), why });
         }
     }
-    if &*resource.low == "package"
-        && attribute(resource, "mark").is_some()
-        && matches!(text(resource, "ensure").as_deref(), Some("absent" | "purged"))
-    {
-        return Err(format!(
-            "Validation of {} failed: You cannot use \"mark\" property while \"ensure\" is one of [\"absent\", \"purged\"]",
-            resource.reference()
-        ));
-    }
-    if &*resource.low == "file" {
-        whole_file(resource)
-            .map_err(|why| format!("Validation of {} failed: {why}", resource.reference()))?;
-    }
     Ok(())
+}
+
+/// A resource that cannot be, though each attribute can.
+fn whole(judged: Result<(), String>) -> Result<(), Wrong> {
+    judged.map_err(|why| Wrong { attribute: None, why })
 }
 
 fn provider(low: &str, value: &Value) -> Result<(), String> {
@@ -146,7 +205,11 @@ fn is_digits(text: &str) -> bool {
 }
 
 fn munged(name: &str, value: &Value, why: &str) -> Result<(), String> {
-    Err(format!("Munging failed for value {} in class {name}: {why}", inspected(value)))
+    Err(munging_failed(name, value, why))
+}
+
+fn munging_failed(name: &str, value: &Value, why: &str) -> String {
+    format!("Munging failed for value {} in class {name}: {why}", inspected(value))
 }
 
 fn exec(resource: &Resource, name: &str, value: &Value) -> Result<(), String> {
@@ -256,6 +319,9 @@ fn file(name: &str, value: &Value) -> Result<(), String> {
             }
             _ => Ok(()),
         },
+        "backup" if !matches!(value, Value::Bool(_) | Value::String(_)) => {
+            Err(format!("Invalid backup type {}", inspected(value)))
+        }
         "recurse" if !matches!(word.as_str(), "true" | "false" | "inf" | "remote") => {
             Err(format!("Invalid recurse value {}", inspected(value)))
         }

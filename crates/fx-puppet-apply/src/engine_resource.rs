@@ -227,7 +227,7 @@ pub(super) fn broken(resource: &Resource, why: Failure) -> Made {
 
 /// The thing that a resource of the catalog stands for; what is wrong with the resource otherwise.
 pub(super) fn make(compiled: &Compiled, resource: &Resource) -> Result<Made, String> {
-    super::check::check(resource)?;
+    super::check::check(resource).map_err(|wrong| wrong.of(resource))?;
     built(compiled, resource).map_err(|why| discreet(resource, why))
 }
 
@@ -236,8 +236,7 @@ pub(super) fn make_early(compiled: &Compiled, resource: &Resource) -> Result<Mad
     if &*resource.low != "file" {
         return make(compiled, resource);
     }
-    super::check::check(resource)?;
-    super::files::check(resource).map_err(|why| discreet(resource, why))?;
+    super::check::check(resource).map_err(|wrong| wrong.of(resource))?;
     Ok(Made::Later)
 }
 

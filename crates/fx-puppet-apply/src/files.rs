@@ -126,19 +126,6 @@ fn first_source(
     Ok(None)
 }
 
-/// What is wrong with a file before anything is done.
-pub(super) fn check(resource: &Resource) -> Result<(), String> {
-    let path = path_of(resource);
-    if !path.is_absolute() {
-        return Err(format!(
-            "Parameter path failed on {}: File paths must be fully qualified, not '{}'",
-            resource.reference(),
-            path.display()
-        ));
-    }
-    super::backup::check(resource)
-}
-
 /// What a file resource is about to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
@@ -178,7 +165,6 @@ struct Wanted<'a> {
 
 /// A file, directory or link as it should be.
 pub(super) fn make(compiled: &Compiled, resource: &Resource) -> Result<Made, String> {
-    check(resource)?;
     let look = compiled.run().look();
     let mut candidates = candidates(compiled, resource);
     let first = match first_source(look, &mut candidates) {

@@ -330,7 +330,7 @@ fn make_all(compiled: &Compiled, defers: bool) -> Result<BTreeMap<usize, Made>, 
             if compiled.is_placeless(&resource.low) {
                 return message;
             }
-            format!("{} {}", message.trim_end(), compiled.line_text(resource.span))
+            format!("{} {}", message.trim_end_matches('\n'), compiled.line_text(resource.span))
         })?;
         if let Made::Ruby(thing) = &thing
             && let Some(name) = thing.object.own_name()

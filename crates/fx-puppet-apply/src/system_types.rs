@@ -8,9 +8,11 @@ use fx_host::Program;
 use fx_puppet::text::interpolated;
 use fx_puppet::{Compiled, Resource, Value};
 use fx_resources::account::Account;
-use fx_resources::{cron, group, host_entry, mount, package, service, ssh_key, user};
+use fx_resources::{cron, group, host_entry, known_host, mount, package, service, ssh_key, user};
 
 use super::attributes::{attribute, list, text, truth};
+use super::check::cron::times;
+use super::check::entries;
 use super::engine_resource::{Made, broken};
 
 /// Attributes that change nothing about what is made here.
@@ -32,6 +34,7 @@ const HARMLESS: &[&str] = &[
 
 /// A thing of one of these families; nothing if the type is of another.
 pub(super) fn make(compiled: &Compiled, resource: &Resource) -> Result<Option<Made>, String> {
+    super::check::check_without_module(resource).map_err(|wrong| wrong.of(resource))?;
     let (known, made): (&[&str], _) = match &*resource.low {
         "user" => (
             &[
@@ -92,7 +95,8 @@ pub(super) fn make(compiled: &Compiled, resource: &Resource) -> Result<Option<Ma
             make_cron(resource),
         ),
         "ssh_authorized_key" => (&["user", "target", "type", "key", "options"], make_key(resource)),
-        "host" => (&["ip", "host_aliases", "comment", "target"], make_host(resource)?),
+        "sshkey" => (&["type", "key", "host_aliases", "target"], make_host_key(resource)),
+        "host" => (&["ip", "host_aliases", "comment", "target"], make_host(resource)),
         _ => return Ok(None),
     };
     for name in resource.attributes.keys() {
@@ -287,10 +291,7 @@ fn make_mount(resource: &Resource) -> Made {
 }
 
 fn make_cron(resource: &Resource) -> Made {
-    let field = |name: &str| match names(resource, name) {
-        Some(values) if values != ["absent"] => values.join(","),
-        _ => "*".to_owned(),
-    };
+    let field = |name: &str| times(resource, name).ok().flatten().unwrap_or_else(|| "*".to_owned());
     let desired = cron::Desired {
         name: name(resource),
         absent: is_absent(resource),
@@ -315,45 +316,49 @@ fn make_cron(resource: &Resource) -> Made {
 }
 
 fn make_key(resource: &Resource) -> Made {
-    let kind = match text(resource, "type").as_deref() {
-        Some("rsa") => "ssh-rsa".to_owned(),
-        Some("ed25519") => "ssh-ed25519".to_owned(),
-        Some("dsa") => "ssh-dss".to_owned(),
-        Some(other) => other.to_owned(),
-        None => "ssh-rsa".to_owned(),
-    };
     let desired = ssh_key::Desired {
         name: name(resource),
         absent: is_absent(resource),
         user: text(resource, "user").unwrap_or_default(),
         target: text(resource, "target").map(PathBuf::from),
-        kind,
+        kind: key_type(text(resource, "type").or_else(|| Some("rsa".to_owned()))),
         key: text(resource, "key").unwrap_or_default(),
         options: names(resource, "options").unwrap_or_default(),
     };
     Made::Other(Box::new(ssh_key::SshKey::new(desired)))
 }
 
-fn make_host(resource: &Resource) -> Result<Made, String> {
-    let ip = match text(resource, "ip") {
-        Some(ip) => match ip.parse() {
-            Ok(ip) => Some(ip),
-            Err(_) => {
-                return Err(format!(
-                    "Parameter ip failed on {}: Invalid IP address \"{ip}\"",
-                    resource.reference()
-                ));
-            }
-        },
-        None => None,
-    };
+fn make_host(resource: &Resource) -> Made {
     let desired = host_entry::Desired {
         name: name(resource),
         absent: is_absent(resource),
-        ip,
+        ip: text(resource, "ip").and_then(|ip| ip.trim().parse().ok()),
         aliases: names(resource, "host_aliases"),
         comment: text(resource, "comment"),
         target: text(resource, "target").map(PathBuf::from),
     };
-    Ok(Made::Other(Box::new(host_entry::HostEntry::new(desired))))
+    Made::Other(Box::new(host_entry::HostEntry::new(desired)))
+}
+
+fn make_host_key(resource: &Resource) -> Made {
+    // A title may be a name with the kind of key behind it.
+    let name = name(resource);
+    let (name, behind) = match name.split_once('@') {
+        Some((name, kind)) => (name.to_owned(), Some(kind.to_owned())),
+        None => (name, None),
+    };
+    let desired = known_host::Desired {
+        name,
+        kind: key_type(text(resource, "type").or(behind)),
+        absent: is_absent(resource),
+        key: text(resource, "key"),
+        aliases: names(resource, "host_aliases"),
+        target: text(resource, "target").map(PathBuf::from),
+    };
+    Made::Other(Box::new(known_host::KnownHost::new(desired)))
+}
+
+/// The name of a kind of keys in a file.
+fn key_type(word: Option<String>) -> String {
+    entries::key_type(&word.unwrap_or_default()).to_owned()
 }

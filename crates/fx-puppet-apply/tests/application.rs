@@ -126,6 +126,54 @@ fn values_are_refused_before_anything_is_done() {
             "Parameter noop failed on Notify[a]: Invalid value \"maybe\". Valid values are true, false. (file: /site.pp, line: 1)",
         ),
         (
+            "cron { 'a': command => 'x', hour => 25 }",
+            "Parameter hour failed on Cron[a]: Munging failed for value 25 in class hour: 25 is not a valid hour (file: /site.pp, line: 1)",
+        ),
+        (
+            "cron { 'a': command => 'x', special => 'sometimes' }",
+            "Parameter special failed on Cron[a]: Invalid special schedule \"sometimes\" (file: /site.pp, line: 1)",
+        ),
+        (
+            "cron { 'a': command => 'x', special => 'daily', hour => 3 }",
+            "Validation of Cron[a] failed: Cron[a] cannot specify both a special schedule and a value for hour (file: /site.pp, line: 1)",
+        ),
+        (
+            "cron { 'a': command => 'x', environment => ['foo'] }",
+            "Parameter environment failed on Cron[a]: Invalid environment setting \"foo\" (file: /site.pp, line: 1)",
+        ),
+        (
+            "host { 'bad host': ip => '1.2.3.4' }",
+            "Parameter name failed on Host[bad host]: Invalid host name (file: /site.pp, line: 1)",
+        ),
+        (
+            "host { 'h': ip => '1.2.3' }",
+            "Parameter ip failed on Host[h]: Invalid IP address \"1.2.3\" (file: /site.pp, line: 1)",
+        ),
+        (
+            "mount { '/m': device => 'x', fstype => '', options => 'a b' }",
+            "Parameter fstype failed on Mount[/m]: fstype must not be an empty string (file: /site.pp, line: 1)",
+        ),
+        (
+            "mount { '/m': ensure => mounted, device => 'x', dump => '7', fstype => 'ext4', remounts => 'maybe' }",
+            "Parameter dump failed on Mount[/m]: Invalid value \"7\". Valid values match /(0|1)/. (file: /site.pp, line: 1)",
+        ),
+        (
+            "ssh_authorized_key { 'k': type => 'rsa', key => 'AA BB', user => 'root' }",
+            "Parameter key failed on Ssh_authorized_key[k]: Key must not contain whitespace: AA BB (file: /site.pp, line: 1)",
+        ),
+        (
+            "ssh_authorized_key { 'k': type => 'rsax', key => 'AA', user => 'root' }",
+            "Parameter type failed on Ssh_authorized_key[k]: Invalid value \"rsax\". Valid values are ssh-dss, ssh-rsa, ecdsa-sha2-nistp256, ecdsa-sha2-nistp384, ecdsa-sha2-nistp521, ssh-ed25519, sk-ecdsa-sha2-nistp256@openssh.com, sk-ssh-ed25519@openssh.com, ssh-rsa-cert-v01@openssh.com, ssh-ed25519-cert-v01@openssh.com, ssh-dss-cert-v01@openssh.com, ecdsa-sha2-nistp256-cert-v01@openssh.com, ecdsa-sha2-nistp384-cert-v01@openssh.com, ecdsa-sha2-nistp521-cert-v01@openssh.com. (file: /site.pp, line: 1)",
+        ),
+        (
+            "host { 'h': ip => '1.2.3.4', host_aliases => [''] }",
+            "Parameter host_aliases failed on Host[h]: Host aliases cannot be an empty string. Use an empty array to delete all host_aliases  (file: /site.pp, line: 1)",
+        ),
+        (
+            "ssh_authorized_key { 'k': type => 'rsa', key => 'AA' }",
+            "Validation of Ssh_authorized_key[k] failed: Attribute 'user' or 'target' is mandatory (file: /site.pp, line: 1)",
+        ),
+        (
             "exec { 'ls -l': }",
             "Validation of Exec[ls -l] failed: 'ls' is not qualified and no path was specified. Please qualify the command or specify a path. (file: /site.pp, line: 1)",
         ),
@@ -714,5 +762,27 @@ fn whether_a_thing_is_there_is_looked_at_once() {
         ],
         "slow { 'a': ensure => present }",
         &["looked"],
+    );
+}
+
+#[test]
+fn a_type_of_two_names_refuses_a_value_under_its_own_title() {
+    let keyed = (
+        "/modules/m/lib/puppet/type/keyed.rb",
+        r##"Puppet::Type.newtype(:keyed) do
+  def name = "#{self[:name]}@#{self[:type]}"
+  alias_method :title, :name
+  def self.title_patterns = [[/^(.*?)@(.*)$/, [[:name], [:type]]], [/^([^@]+)$/, [[:name]]]]
+  newparam(:type) { isnamevar }
+  newparam(:name) { isnamevar }
+  newparam(:other) { validate { |v| raise Puppet::Error, "no blanks " if v.include?(" ") } }
+end
+"##,
+    );
+    let manifests = "keyed { 'k': type => 'rsa', other => 'a b' }".into();
+    let manifests = vec![("/site.pp".to_owned(), manifests)];
+    assert_eq!(
+        run(&machine(&[keyed]), Request { manifests, ..Request::default() }),
+        ["Parameter other failed on Keyed[k@rsa]: no blanks  (file: /site.pp, line: 1)"]
     );
 }

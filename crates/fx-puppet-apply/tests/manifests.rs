@@ -302,12 +302,12 @@ fn a_variable_of_the_top_scope_may_not_have_the_name_of_a_fact() {
 
 #[test]
 fn what_is_not_supported_is_named() {
-    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "sshkey { 'p': }");
+    let (lines, exit) = told(&Rc::new(MemoryHost::new()), "package { 'p': command => '/bin/x' }");
     assert_eq!(exit, 4);
     assert_eq!(
         lines,
         [
-            "Error: /Stage[main]/Main/Sshkey[p]: Could not evaluate: resource type 'sshkey' is not supported"
+            "Error: /Stage[main]/Main/Package[p]: Could not evaluate: attribute 'command' of package is not supported"
         ]
     );
 }

@@ -151,10 +151,10 @@ module Puppet
     class Boolean < Parameter
       newvalues(true, false, :yes, :no)
       def unsafe_munge(v)
-        case v.to_s
+        case v.to_s.downcase
         when "true", "yes" then true
         when "false", "no" then false
-        else raise ArgumentError, "expected a boolean value, got #{v.inspect}"
+        else raise ArgumentError, "expected a boolean value"
         end
       end
       def self.initvars = nil

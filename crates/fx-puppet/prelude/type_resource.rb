@@ -128,7 +128,7 @@ module Puppet
         return @provider.class.name if @provider
         return self.class.__builtin? ? Puppet::Bridge.builtin_provider(type.to_s)&.to_sym : nil
       end
-      n = self.class.namevar if n == :name && !@params.key?(:name) && self.class.namevar
+      n = self.class.namevar if n == :name && !self.class.attrclass(:name) && self.class.namevar
       return @__meta[n] if @__meta && @__meta.key?(n)
       (p = @params[n]) && p.value
     end
