@@ -370,6 +370,15 @@ fn a_try_leaves_the_machine_alone_and_names_what_is_not_idempotent() {
 }
 
 #[test]
+fn the_spec_of_the_example_passes_with_no_gem() {
+    let cookbook = format!("{}/../../examples/chef/cookbooks/web", env!("CARGO_MANIFEST_DIR"));
+    let (code, out, err) = ran(&["test", "--format", "documentation", &cookbook]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("3 examples, 0 failures"), "{out}{err}");
+    assert!(out.contains("    is expected to create directory \"/srv/other\"\n"), "{out}");
+}
+
+#[test]
 fn the_examples_are_idempotent_in_each_language_and_leave_the_machine_alone() {
     let accounts = std::fs::read("/etc/passwd").unwrap();
     for example in ["cfengine/web.cf", "puppet/web.pp", "chef/cookbooks/web"] {
