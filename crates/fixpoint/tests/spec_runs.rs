@@ -24,9 +24,15 @@ fn write(dir: &Path, files: &[(&str, &str)]) {
 
 /// What a run prints, with its exit code; times are left out.
 fn test(dir: &Path, args: &[&str]) -> String {
+    test_with(dir, args, &[])
+}
+
+/// The same with more in its environment.
+fn test_with(dir: &Path, args: &[&str], environment: &[(&str, &str)]) -> String {
     let output = Command::new(BIN)
         .arg("test")
         .args(args)
+        .envs(environment.iter().copied())
         .current_dir(dir)
         .env("HOME", dir)
         .env("FIXPOINT_STATE", dir.join("state"))
@@ -226,6 +232,62 @@ fn coverage_of_a_module_is_reported_in_the_words_of_the_original() {
             "the report is an example of its own: {told}"
         );
     }
+}
+
+/// As rspec-puppet-facts 2.0.3 chooses from facterdb 1.12.1, with the sets cut to what is chosen by.
+#[test]
+fn facts_of_an_older_version_serve_where_there_are_none_of_the_wanted_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let set = |system: &str, release: &str, major: &str, model: &str, version: &str| {
+        format!(
+            r#"{{ "operatingsystem": "{system}", "operatingsystemrelease": "{release}", "operatingsystemmajrelease": "{major}",
+                "hardwaremodel": "{model}", "facterversion": "{version}" }}"#
+        )
+    };
+    let metadata = r#"{ "name": "x-shelf", "version": "1.0.0", "operatingsystem_support": [
+        { "operatingsystem": "Debian", "operatingsystemrelease": ["11", "12"] },
+        { "operatingsystem": "SLES", "operatingsystemrelease": ["15"] },
+        { "operatingsystem": "Windows", "operatingsystemrelease": ["2012 R2", "Server 2016"] },
+        { "operatingsystem": "AIX", "operatingsystemrelease": ["7.1"] },
+        { "operatingsystem": "Solaris", "operatingsystemrelease": ["11"] } ] }"#;
+    let spec = "require 'rspec-puppet-facts'\ndescribe 'systems' do\n  on_supported_os.each do |os, facts|\n    \
+                it(\"#{os} #{facts[:facterversion]}\") { }\n  end\n  \
+                on_supported_os(facterversion: '3.6').each_key { |os| it(\"3.6 #{os}\") { } }\nend\n";
+    write(
+        dir.path(),
+        &[
+            ("metadata.json", metadata),
+            ("spec/unit/os_spec.rb", spec),
+            ("db/3.9/aix-7100-ibm.facts", &set("AIX", "7100-04-02", "7100", "IBM,8284", "3.9.4")),
+            ("db/3.6/debian-11.facts", &set("Debian", "11.0", "11", "x86_64", "3.6.2")),
+            ("db/3.11/sles-15.facts", &set("SLES", "15.1", "15", "x86_64", "3.11.0")),
+            ("db/3.14/sles-15.facts", &set("SLES", "15.1", "15", "x86_64", "3.14.1")),
+            ("db/3.14/windows.facts", &set("windows", "2012 R2", "2012 R2", "x86_64", "3.14.1")),
+            ("db/4.2/debian-11.facts", &set("Debian", "11.0", "11", "x86_64", "4.2.2")),
+            ("db/4.2/debian-11-i386.facts", &set("Debian", "11.0", "11", "i386", "4.2.2")),
+            ("db/4.4/sles-15.facts", &set("SLES", "15.5", "15", "x86_64", "4.4.0")),
+            ("db/broken.facts", "{"),
+        ],
+    );
+    let environment = [("FACTERDB_SKIP_DEFAULTDB", "1"), ("FACTERDB_SEARCH_PATHS", "db")];
+    let told = test_with(dir.path(), &["-f", "d"], &environment);
+    let older = |system: &str, release: &str, model: &str, version: &str| {
+        format!(
+            "No facts were found in the FacterDB for Facter v4.2.14 on {{:operatingsystem=>\"{system}\", :operatingsystemrelease=>\"/^{release}/\", :hardwaremodel=>\"{model}\"}}, using v{version} instead\n"
+        )
+    };
+    for line in [
+        "systems\n  sles-15-x86_64 3.14.1\n  windows-2012 R2-x86_64 3.14.1\n  aix-7100-IBM,8284 3.9.4\n  debian-11-x86_64 4.2.2\n  3.6 debian-11-x86_64\n",
+        "5 examples, 0 failures",
+        &older("SLES", "15", "x86_64", "3.14.1"),
+        &older("AIX", "7100-", "/^IBM,.*/", "3.9.4"),
+    ] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+    let strict = [&environment[..], &[("SPEC_FACTS_STRICT", "yes")]].concat();
+    let told = test_with(dir.path(), &["-f", "d"], &strict);
+    assert!(told.contains(":operatingsystemrelease=>\"/^12/\""), "{told}");
+    assert!(told.contains("aborting") && told.contains("exit 1"), "{told}");
 }
 
 #[test]

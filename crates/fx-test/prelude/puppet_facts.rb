@@ -1,36 +1,32 @@
-# on_supported_os: facts of the systems that a module's metadata names, from files in facterdb's layout.
+# on_supported_os: facts of the systems that a module's metadata names.
 module RspecPuppetFacts
-  FACTER = "4.2"
+  # The Facter of the Puppet whose version specs see.
+  FACTER = "4.2.14"
+  COMMON = { puppetversion: "7.23.0", rubysitedir: "/usr/local/lib/site_ruby/3.1.0", rubyversion: "3.1.2" }.freeze
 
   class << self
-    def custom_facts = @custom_facts ||= []
+    def custom_facts = @custom_facts ||= {}
+    def register_custom_fact(name, value, options) = custom_facts[name.to_sym] = { options: options, value: value }
+    def reset = @custom_facts = @metadata = nil
     def metadata
-      file = "metadata.json"
-      raise StandardError, "Can't find metadata.json... dunno why" unless File.file?(file)
-      require "json"
-      @metadata ||= ::JSON.parse(File.read(file))
-    end
-    # Folders with sets of facts: those that the environment names, and those of an installed facterdb.
-    def folders
-      given = ENV["FACTERDB_SEARCH_PATHS"].to_s.split(File::PATH_SEPARATOR)
-      return given if ENV["FACTERDB_SKIP_DEFAULTDB"]
-      given + Dir["/usr/share/rubygems-integration/*/gems/facterdb-*/facts", "/var/lib/gems/*/gems/facterdb-*/facts"]
-    end
-    def sets
-      require "json"
-      @sets ||= begin
-        found = folders.flat_map { |dir| Dir["#{dir}/**/*.facts"].sort }.filter_map do |file|
-          [File.basename(file, ".facts"), ::JSON.parse(File.read(file))] if file.include?("/#{FACTER}")
-        rescue ::JSON::ParserError
-          nil
-        end
-        found.empty? && !ENV["FACTERDB_SKIP_DEFAULTDB"] ? Shipped.all : found
+      @metadata ||= begin
+        file = "metadata.json"
+        raise StandardError, "Can't find metadata.json... dunno why" unless File.file?(file)
+        require "json"
+        ::JSON.parse(File.read(file))
       end
     end
-    def release_of(facts)
-      facts["operatingsystemmajrelease"] || facts.dig("os", "release", "major") || ""
+    def meta_supported_os
+      found = metadata["operatingsystem_support"]
+      found.is_a?(Array) ? found : raise(StandardError, "Unknown operatingsystem support in the metadata file!")
     end
-    def name_of(facts) = facts["operatingsystem"] || facts.dig("os", "name") || ""
+    def sets = @sets ||= FactSets.new
+    def facter_version(options)
+      version = options[:facterversion] || RSpec.configuration.default_facter_version || FACTER
+      return version if version.match?(/\A\d+\.\d+(?:\.\d+)*\z/)
+      raise ArgumentError, ":facterversion must be in the format 'n.n' or 'n.n.n' (n is numeric), not '#{version}'"
+    end
+    # Each call gives facts of its own: specs change them.
     def deep_copy(value)
       case value
       when Hash then value.to_h { |key, one| [key, deep_copy(one)] }
@@ -39,40 +35,36 @@ module RspecPuppetFacts
       else value
       end
     end
+    def with_custom_facts(os, facts)
+      custom_facts.each do |name, custom|
+        confine, exclude = custom[:options].values_at(:confine, :exclude).map { |systems| Array(systems) }
+        next if !confine.empty? && !confine.include?(os) || exclude.include?(os)
+        value = custom[:value].respond_to?(:call) ? custom[:value].call(os, facts) : custom[:value]
+        facts[name] = custom[:options][:merge_facts] ? merged(facts[name], value) : value
+      end
+      facts
+    end
+
+    private
+
+    def merged(old, new)
+      old.is_a?(Hash) && new.is_a?(Hash) ? old.merge(new) { |_, one, other| merged(one, other) } : new
+    end
   end
 
   def on_supported_os(options = {})
-    systems = options[:supported_os] || RspecPuppetFacts.metadata["operatingsystem_support"] || []
-    wanted = ENV["SPEC_FACTS_OS"]
-    RspecPuppetFacts.sets.each_with_object({}) do |(_, facts), all|
-      name, major = RspecPuppetFacts.name_of(facts), RspecPuppetFacts.release_of(facts).to_s
-      next unless systems.any? { |one| supports?(one, name, major) }
-      os = "#{name.downcase}-#{major}-#{facts["hardwaremodel"] || facts.dig("os", "hardware")}"
-      next if wanted && !os.start_with?(wanted)
-      made = RspecPuppetFacts.deep_copy(facts).transform_keys(&:to_sym)
-      made[:puppetversion] = "7.23.0"
-      made[:rubysitedir] = "/usr/local/lib/site_ruby/3.1.0"
-      made[:rubyversion] = "3.1.2"
-      add_custom(made, os)
-      all[os] = made
+    facter = RspecPuppetFacts.facter_version(options)
+    models = Array(options[:hardwaremodels] || "x86_64")
+    wanted = Wanted.all(options[:supported_os] || RspecPuppetFacts.meta_supported_os, models, facter)
+    found = RspecPuppetFacts.sets.choose(wanted, facter)
+    warn "No facts were found in the FacterDB for: #{wanted.inspect}" if found.empty?
+    found.each_with_object({}) do |set, all|
+      next unless set.name.start_with?(ENV["SPEC_FACTS_OS"].to_s)
+      facts = RspecPuppetFacts.deep_copy(set.facts).transform_keys(&:to_sym).merge(COMMON)
+      facts = RspecPuppetFacts.with_custom_facts(set.name, facts)
+      all[set.name] = RSpec.configuration.facterdb_string_keys ? facts.transform_keys(&:to_s) : facts
     end
   end
 
-  def add_custom_fact(name, value, options = {}) = RspecPuppetFacts.custom_facts << [name.to_sym, value, options]
-
-  private
-
-  def supports?(one, name, major)
-    wanted = one["operatingsystem"] || one[:operatingsystem]
-    releases = one["operatingsystemrelease"] || one[:operatingsystemrelease]
-    return false unless wanted == name
-    releases.nil? || releases.any? { |release| release == major || release.split(".").first == major }
-  end
-  def add_custom(facts, os)
-    RspecPuppetFacts.custom_facts.each do |name, value, options|
-      confine, exclude = Array(options[:confine]), Array(options[:exclude])
-      next if !confine.empty? && !confine.include?(os) || exclude.include?(os)
-      facts[name] = value.respond_to?(:call) ? value.call(os, facts) : value
-    end
-  end
+  def add_custom_fact(name, value, options = {}) = RspecPuppetFacts.register_custom_fact(name, value, options)
 end

@@ -15,7 +15,7 @@ module RSpec
                   enable_pathname_stubbing setup_fixtures derive_node_facts_from_nodename strict_variables
                   ordering stringify_facts trusted_node_data trusted_server_facts use_fixture_spec_hiera
                   fixture_hiera_configs fallback_to_default_hiera disable_module_hiera facter_implementation
-                  facterdb_string_keys vardir basemodulepath vendormoduledir].freeze
+                  facterdb_string_keys default_facter_version vardir basemodulepath vendormoduledir].freeze
 
     # What a reference in parameters prints as.
     class RawString

@@ -64,6 +64,7 @@ const TOOLS: &[&str] = &[
     "puppet_world",
     "facter_world",
     "puppet_systems",
+    "puppet_factsets",
     "puppet_facts",
     "provided",
 ];
