@@ -78,6 +78,55 @@ fn an_agent_comes_from_nothing_to_what_its_catalog_says() {
 }
 
 #[test]
+fn old_content_goes_to_the_bucket_of_the_server_before_it_is_replaced() {
+    let site = Site::new();
+    site.manifest(
+        "filebucket { 'main': server => 'localhost', path => false }\n\
+         File { backup => 'main' }\n\
+         file { 'OUT/a b': content => \"new\\n\" }\n",
+    );
+    let server = site.serve(&["--set=autosign=true"]);
+    fs::write(site.path("out/a b"), "old\n").unwrap();
+    let run = site.agent(server.port, &["-t"]);
+    let text = String::from_utf8_lossy(&run.stdout).into_owned();
+    let sum = text.split("to main with sum ").nth(1).map_or("", |rest| &rest[..64]);
+    let place = site.path("out/a b").display().to_string();
+    ended(
+        &run,
+        2,
+        &[
+            &format!("Info: Computing checksum on file {place}\n"),
+            &format!("File[{place}]: Filebucketed {place} to main with sum {sum}\n"),
+        ],
+    );
+    assert_eq!(fs::read(site.path("out/a b")).unwrap(), b"new\n");
+    let node = site.as_node(server.port);
+    let at = |path: &str| {
+        let path = path.replace(' ', "%20");
+        node.get(&format!("/puppet/v3/file_bucket_file/sha256/{sum}{path}?environment=production"))
+    };
+    assert_eq!(at("").body, b"old\n");
+    assert_eq!(at(&place).body, b"old\n");
+    assert_eq!(at("/elsewhere").status, 404);
+
+    // Known content is kept again without being sent; nothing is replaced that cannot be kept.
+    fs::write(site.path("out/a b"), "old\n").unwrap();
+    ended(&site.agent(server.port, &["-t"]), 2, &["to main with sum"]);
+    fs::write(site.path("out/a b"), "other\n").unwrap();
+    let port = server.port;
+    drop(server);
+    let failed = site.agent(port, &["--onetime", "--no-daemonize", "--detailed-exitcodes"]);
+    ended(
+        &failed,
+        4,
+        &[&format!(
+            "Could not back up {place}: Request to https://localhost:{port}/puppet/v3/file_bucket_file/sha256/"
+        )],
+    );
+    assert_eq!(fs::read(site.path("out/a b")).unwrap(), b"other\n");
+}
+
+#[test]
 fn a_certificate_that_is_not_signed_ends_a_single_run() {
     let site = Site::new();
     site.manifest("notify { 'x': }\n");

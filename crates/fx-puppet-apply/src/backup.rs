@@ -7,7 +7,7 @@ use fx_engine::{Change, Failure, Level, Resource as Thing, ResourceId, Run, Targ
 use fx_host::{Act, Look};
 use fx_puppet::settings::{self, Given};
 use fx_puppet::text::interpolated;
-use fx_puppet::{Backup, Catalog, Compiled, Resource, Value};
+use fx_puppet::{Backup, Catalog, Compiled, Resource, ServerBucket, Value};
 use fx_resources::digest::Algorithm;
 
 use super::attributes::{attribute, text, truth};
@@ -18,10 +18,43 @@ use crate::bucket::Bucket;
 pub(super) enum Keep {
     /// Beside the file, under its name and a suffix.
     Suffix(String),
-    /// Into a bucket of this machine, by the name it has in messages.
-    Bucket(String, Bucket),
-    /// Into a bucket that is a server's.
-    Server(String),
+    /// Into a bucket, by the name it has in messages.
+    Bucket(String, Place),
+}
+
+/// Where a bucket is.
+pub(super) enum Place {
+    Here(Bucket),
+    /// On the server that the catalog came from, if it came from one.
+    Server(Option<Rc<dyn ServerBucket>>, Algorithm),
+}
+
+impl Place {
+    /// Keeps the content of a file.
+    fn keep(&self, host: &dyn Act, path: &Path, size: u64) -> Result<crate::bucket::Kept, String> {
+        let (server, algorithm) = match self {
+            Place::Here(bucket) => return bucket.keep(host, path, path),
+            Place::Server(None, _) => {
+                return Err(
+                    "the filebucket is on a server, which `puppet agent` alone reaches".into()
+                );
+            }
+            Place::Server(Some(server), algorithm) => (server, *algorithm),
+        };
+        let told = |error: fx_host::HostError| error.to_string();
+        let sum = fx_resources::digest::hex_of_file(algorithm, host, path).map_err(told)?;
+        let mut content = host.open(path).map_err(told)?;
+        server.keep(algorithm.name(), &sum, path, size, &mut content)?;
+        // What a server has already is not told.
+        Ok(crate::bucket::Kept { sum, was_known: false })
+    }
+
+    fn algorithm(&self) -> Algorithm {
+        match self {
+            Place::Here(bucket) => bucket.algorithm,
+            Place::Server(_, algorithm) => *algorithm,
+        }
+    }
 }
 
 /// The digest that settings choose.
@@ -99,10 +132,12 @@ pub(super) fn of(
         None if name == "puppet" => Some(own_dir(given)),
         None => return Err(format!("Could not find filebucket {name} specified in backup")),
     };
-    Ok(Some(match dir {
-        Some(dir) => Keep::Bucket(name, Bucket { dir, algorithm: algorithm(given) }),
-        None => Keep::Server(name),
-    }))
+    let algorithm = algorithm(given);
+    let place = match dir {
+        Some(dir) => Place::Here(Bucket { dir, algorithm }),
+        None => Place::Server(compiled.settings().server_bucket.clone(), algorithm),
+    };
+    Ok(Some(Keep::Bucket(name, place)))
 }
 
 /// A file whose old content is kept before it is changed.
@@ -151,10 +186,6 @@ impl<'a> Kept<'a> {
                 Ok(())
             }
             Keep::Bucket(..) => Ok(()),
-            Keep::Server(name) => Err(format!(
-                "Could not back up {}: filebucket {name} is on a server, which is not supported",
-                path.display()
-            )),
         }
     }
 
@@ -162,7 +193,7 @@ impl<'a> Kept<'a> {
         &mut self,
         host: &dyn Act,
         name: &str,
-        bucket: &Bucket,
+        bucket: &Place,
         path: &Path,
     ) -> Result<(), String> {
         let shown = fx_source::visible_path(path.as_os_str().as_encoded_bytes());
@@ -177,10 +208,10 @@ impl<'a> Kept<'a> {
         let path_shown = shown.clone().into_owned();
         self.said.push((Level::Info, false, Message::Checksumming(path_shown.clone())));
         let kept = bucket
-            .keep(host, path, path)
+            .keep(host, path, size)
             .map_err(|why| format!("Could not back up {shown}: {why}"))?;
         if kept.was_known {
-            let (algorithm, sum) = (bucket.algorithm.name(), kept.sum.clone());
+            let (algorithm, sum) = (bucket.algorithm().name(), kept.sum.clone());
             self.said.push((Level::Info, false, Message::DuplicateInBucket { algorithm, sum }));
         }
         let (path, bucket, sum) = (path_shown, name.to_owned(), kept.sum);

@@ -1,5 +1,5 @@
 //! A filebucket on this machine: old content by its digest, with the paths it came from, laid
-//! out as the original does. Buckets of a server are not reached.
+//! out as the original does.
 
 use std::path::{Path, PathBuf};
 

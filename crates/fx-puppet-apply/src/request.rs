@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use fx_engine::Level;
 use fx_puppet::settings::Given;
-use fx_puppet::{FileServer, Hash, Value};
+use fx_puppet::{FileServer, Hash, ServerBucket, Value};
 
 /// What to apply, and how.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +34,8 @@ pub struct Request {
     pub vardir: Option<PathBuf>,
     /// Answers for sources that begin with `puppet:`; the module path does where not given.
     pub file_server: Option<Rc<dyn FileServer>>,
+    /// Takes old content for file buckets that are on a server.
+    pub server_bucket: Option<Rc<dyn ServerBucket>>,
     /// A directory with the `lib` and the `facts.d` that a server sent.
     pub plugins: Option<PathBuf>,
     /// Name of the node; that of the machine where not given.

@@ -41,6 +41,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         variables: request.variables.clone(),
         custom_facts: true,
         file_server: request.file_server.clone(),
+        server_bucket: request.server_bucket.clone(),
         plugins: request.plugins.clone(),
         trace: request.trace,
         given: request.given.clone(),

@@ -189,6 +189,7 @@ pub(crate) fn evaluator_of(
         backup: None,
         custom_facts: false,
         file_server: None,
+        server_bucket: None,
         exports: request.exports.clone(),
         plugins: None,
         given: request.given.clone(),

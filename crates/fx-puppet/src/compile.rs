@@ -67,6 +67,8 @@ pub struct Settings {
     pub backup: Option<Rc<dyn crate::Backup>>,
     /// Answers for sources that begin with `puppet:`; the module path does where not given.
     pub file_server: Option<Rc<dyn crate::FileServer>>,
+    /// Takes old content for file buckets that are on a server.
+    pub server_bucket: Option<Rc<dyn crate::ServerBucket>>,
     /// What other nodes export; collectors of it find nothing where not given.
     pub exports: Option<Rc<dyn crate::Exports>>,
     /// A directory with the `lib` and the `facts.d` that a server sent.

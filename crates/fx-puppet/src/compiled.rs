@@ -21,6 +21,20 @@ pub trait Backup: std::fmt::Debug {
     fn keep(&self, run: Run<'_>, path: &Path, log: &dyn Fn(String)) -> Result<(), String>;
 }
 
+/// The file bucket of a server.
+pub trait ServerBucket: std::fmt::Debug {
+    /// Puts content there, unless the server has it from that path. `digest` is the kind of `sum`;
+    /// the content is read while it is sent.
+    fn keep(
+        &self,
+        digest: &str,
+        sum: &str,
+        path: &Path,
+        size: u64,
+        content: &mut dyn std::io::Read,
+    ) -> Result<(), String>;
+}
+
 /// Files that a server gives for sources that begin with `puppet:`.
 pub trait FileServer: std::fmt::Debug {
     /// What a source is; nothing where the server has no such file.

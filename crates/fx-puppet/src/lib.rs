@@ -49,7 +49,9 @@ pub use catalogs::{
 pub use class_list::class_list;
 pub use classifier::{Classification, classify};
 pub use compile::{Attribute, Attributes, Catalog, Refused, Resource, Settings, Tags};
-pub use compiled::{Backup, Compiled, Fetched, FileServer, Served, ServedKind, TreeWish};
+pub use compiled::{
+    Backup, Compiled, Fetched, FileServer, Served, ServedKind, ServerBucket, TreeWish,
+};
 pub use custom_facts::{external_fact_folders, more_facts};
 pub use effects::learn as learn_secret;
 pub use eval::{local_time, strftime_of as strftime};

@@ -93,6 +93,20 @@ pub struct Content<'a> {
     pub bytes: &'a [u8],
 }
 
+/// What a request carries that is not held in memory.
+pub struct Stream<'a> {
+    pub kind: &'a str,
+    pub size: u64,
+    pub bytes: &'a mut dyn Read,
+}
+
+/// Either of them, or nothing.
+enum Body<'a> {
+    None,
+    Held(Content<'a>),
+    Read(Stream<'a>),
+}
+
 /// What came back.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -234,8 +248,30 @@ impl Client {
         more: &[(&str, &str)],
         content: Option<Content<'_>>,
     ) -> Result<Answer, (NetError, Duration)> {
+        self.sent(method, url, accept, more, content.map_or(Body::None, Body::Held))
+    }
+
+    /// The same with content that is read while it is sent.
+    pub fn send_stream(
+        &self,
+        method: &str,
+        url: &str,
+        accept: &str,
+        content: Stream<'_>,
+    ) -> Result<Answer, (NetError, Duration)> {
+        self.sent(method, url, accept, &[], Body::Read(content))
+    }
+
+    fn sent(
+        &self,
+        method: &str,
+        url: &str,
+        accept: &str,
+        more: &[(&str, &str)],
+        body: Body<'_>,
+    ) -> Result<Answer, (NetError, Duration)> {
         let began = Instant::now();
-        self.exchange(method, url, accept, more, content)
+        self.exchange(method, url, accept, more, body)
             .and_then(Opened::whole)
             .map_err(|error| (reason(error), began.elapsed()))
     }
@@ -243,7 +279,7 @@ impl Client {
     /// Sends a request without content; what comes back is read by the caller.
     pub fn open(&self, url: &str, accept: &str) -> Result<Opened, (NetError, Duration)> {
         let began = Instant::now();
-        self.exchange("GET", url, accept, &[], None)
+        self.exchange("GET", url, accept, &[], Body::None)
             .map_err(|error| (reason(error), began.elapsed()))
     }
 
@@ -253,7 +289,7 @@ impl Client {
         url: &str,
         accept: &str,
         more: &[(&str, &str)],
-        content: Option<Content<'_>>,
+        body: Body<'_>,
     ) -> Result<Opened, ureq::Error> {
         let mut request = ureq::http::Request::builder().method(method).uri(url);
         for (name, value) in &self.headers {
@@ -270,12 +306,16 @@ impl Client {
                 request = request.header("Proxy-Authorization", credentials);
             }
         }
-        let answer = match content {
-            Some(Content { kind, bytes }) => {
+        let answer = match body {
+            Body::Held(Content { kind, bytes }) => {
                 let request = request.header("Content-Type", kind).body(bytes)?;
                 agent.run(request)?
             }
-            None => agent.run(request.body(())?)?,
+            Body::Read(Stream { kind, size, mut bytes }) => {
+                let request = request.header("Content-Type", kind).header("Content-Length", size);
+                agent.run(request.body(ureq::SendBody::from_reader(&mut bytes))?)?
+            }
+            Body::None => agent.run(request.body(())?)?,
         };
         let (head, body) = answer.into_parts();
         let headers = head.headers.iter().map(|(name, value)| {

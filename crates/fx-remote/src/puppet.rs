@@ -1,13 +1,15 @@
 //! The requests of a Puppet agent, in the words of the server's interface. What an answer means
 //! for the run is the agent's affair.
 
+use std::io::Read;
 use std::time::Duration;
 
 use fx_wire::puppet::{catalog_form, percent_encoded};
 use serde_json::Value;
 
-use crate::http::{Answer, Client, Content, NetError, Opened};
+use crate::http::{Answer, Client, Content, NetError, Opened, Stream};
 
+const BINARY: &str = "application/octet-stream";
 const JSON: &str = "application/json, text/pson";
 const RICH: &str = "application/vnd.puppet.rich+json, application/json, text/pson";
 
@@ -24,6 +26,22 @@ pub struct ListQuery<'a> {
     pub links: &'a str,
     /// `use` or `ignore`.
     pub source_permissions: &'a str,
+}
+
+/// A content of a file bucket: its digest, and the path that it was found at.
+#[derive(Clone, Copy, Debug)]
+pub struct InBucket<'a> {
+    pub digest: &'a str,
+    pub sum: &'a str,
+    pub path: &'a str,
+}
+
+impl InBucket<'_> {
+    fn address(&self, environment: &str) -> String {
+        let InBucket { digest, sum, path } = self;
+        let path = encoded_path(path);
+        format!("/puppet/v3/file_bucket_file/{digest}/{sum}/{path}?environment={environment}")
+    }
 }
 
 /// A request that got no answer.
@@ -134,11 +152,7 @@ impl Server {
 
     fn open(&self, path: &str) -> Result<Opened, Unanswered> {
         let url = self.address(path);
-        self.client.open(&url, "application/octet-stream").map_err(|(error, after)| Unanswered {
-            url,
-            error,
-            after,
-        })
+        self.client.open(&url, BINARY).map_err(|(error, after)| Unanswered { url, error, after })
     }
 
     /// The content of a file of a mount.
@@ -183,6 +197,25 @@ impl Server {
         let path =
             format!("/puppet/v3/catalog/{}?environment={environment}", percent_encoded(name));
         self.get(&path, RICH)
+    }
+
+    /// Whether the file bucket has a content from a path.
+    pub fn bucket_has(&self, at: &InBucket<'_>, environment: &str) -> Sent {
+        self.send("HEAD", &at.address(environment), BINARY, &[], None)
+    }
+
+    /// Puts a content into the file bucket.
+    pub fn bucket_keep(
+        &self,
+        at: &InBucket<'_>,
+        size: u64,
+        bytes: &mut dyn Read,
+        environment: &str,
+    ) -> Sent {
+        let url = self.address(&at.address(environment));
+        let content = Stream { kind: BINARY, size, bytes };
+        let sent = self.client.send_stream("PUT", &url, BINARY, content);
+        sent.map_err(|(error, after)| Unanswered { url, error, after })
     }
 
     pub fn report(&self, name: &str, report: &Value, environment: &str) -> Sent {

@@ -248,6 +248,7 @@ fn request(
         summarizes: is_on("summarize"),
         agent: None,
         file_server: None,
+        server_bucket: None,
         plugins: None,
         alone: false,
         graphs: is_on("graph").then(|| PathBuf::from(settings.get("graphdir"))),

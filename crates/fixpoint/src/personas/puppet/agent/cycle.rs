@@ -76,10 +76,12 @@ impl Cycle<'_> {
         let spool = PathBuf::from(self.settings.get("statedir")).join("fetched");
         let spool = Spool::new(self.machine.run(), spool);
         let files = ServerFiles::new(server.clone(), &found.environment, &found.data, spool);
+        let files = Rc::new(files);
         let request = Request {
             catalog: Some((self.name.to_owned(), found.text)),
             environment: found.environment.clone(),
-            file_server: Some(Rc::new(files)),
+            file_server: Some(files.clone()),
+            server_bucket: Some(files),
             agent: Some(AgentRun {
                 transaction_uuid: uuid.to_owned(),
                 cached_catalog_status: found.cached,

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io::Read;
+use std::path::Path;
 
-use fx_puppet::{Fetched, FileServer, Served, ServedKind, TreeWish};
+use fx_puppet::{Fetched, FileServer, Served, ServedKind, ServerBucket, TreeWish};
 use fx_remote::Answer;
-use fx_remote::puppet::{ListQuery, Server, Unanswered, complaint};
+use fx_remote::puppet::{InBucket, ListQuery, Server, Unanswered, complaint};
 use fx_wire::puppet::{FileKind, Metadata};
 use serde_json::Value as Json;
 
@@ -165,6 +167,31 @@ impl FileServer for ServerFiles {
             return Err(complaint(&answer));
         }
         self.spool.fetch(opened.body)
+    }
+}
+
+impl ServerBucket for ServerFiles {
+    fn keep(
+        &self,
+        digest: &str,
+        sum: &str,
+        path: &Path,
+        size: u64,
+        content: &mut dyn Read,
+    ) -> Result<(), String> {
+        let path = path.to_string_lossy();
+        let at = InBucket { digest, sum, path: &path };
+        let has = self.server.bucket_has(&at, &self.environment);
+        let has = has.map_err(|error| super::unanswered_text(&error))?;
+        if has.is_success() {
+            return Ok(());
+        }
+        if has.status != 404 {
+            return Err(complaint(&has));
+        }
+        let kept = self.server.bucket_keep(&at, size, content, &self.environment);
+        let kept = kept.map_err(|error| super::unanswered_text(&error))?;
+        if kept.is_success() { Ok(()) } else { Err(complaint(&kept)) }
     }
 }
 
