@@ -95,6 +95,19 @@ pub fn check_field(what: &str, value: &str, separators: &[char]) -> Result<(), F
     }
 }
 
+/// Checks the names of a host that stand beside each other in a line.
+pub fn check_hosts(
+    name: &str,
+    others: Option<&[String]>,
+    separators: &[char],
+) -> Result<(), Failure> {
+    for name in std::iter::once(name).chain(others.into_iter().flatten().map(String::as_str)) {
+        check_name("host", name)?;
+        check_field("host name", name, separators)?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

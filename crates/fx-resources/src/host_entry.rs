@@ -8,7 +8,7 @@ use fx_host::{Act, Look, WriteOptions};
 
 use crate::command;
 use crate::group::names;
-use crate::text;
+use crate::{line, text};
 
 /// What a host entry should be.
 #[derive(Clone, Debug, Default)]
@@ -55,10 +55,7 @@ impl HostEntry {
 
     fn check(&self) -> Result<(), Failure> {
         let desired = &self.desired;
-        for name in std::iter::once(&desired.name).chain(desired.aliases.iter().flatten()) {
-            command::check_name("host", name)?;
-            command::check_field("host name", name, &[' ', '#'])?;
-        }
+        command::check_hosts(&desired.name, desired.aliases.as_deref(), &[' ', '#'])?;
         desired.comment.as_ref().map_or(Ok(()), |text| command::check_field("comment", text, &[]))
     }
 
@@ -126,28 +123,13 @@ impl Resource for HostEntry {
         if let Some(comment) = &desired.comment {
             comment.trim().clone_into(&mut wanted.comment);
         }
-        let mut changes = Vec::new();
-        match &found {
-            None => changes.push(Change::of(self.target(), "ensure", "absent", "present")),
-            Some(found) => {
-                if found.ip != wanted.ip {
-                    changes.push(Change::of(
-                        self.target(),
-                        "ip",
-                        found.ip.as_str(),
-                        wanted.ip.as_str(),
-                    ));
-                }
-                if found.aliases != wanted.aliases {
-                    let (from, to) = (names(&found.aliases), names(&wanted.aliases));
-                    changes.push(Change::of(self.target(), "host_aliases", from, to));
-                }
-                if found.comment != wanted.comment {
-                    let (from, to) = (found.comment.as_str(), wanted.comment.as_str());
-                    changes.push(Change::of(self.target(), "comment", from, to));
-                }
-            }
-        }
+        let changes = line::differences(&self.target(), found.as_ref(), &wanted, |line| {
+            vec![
+                ("ip", line.ip.as_str().into()),
+                ("host_aliases", names(&line.aliases)),
+                ("comment", line.comment.as_str().into()),
+            ]
+        });
         let line = self.render(&wanted);
         self.new = text::ensure_line(&old, &line, &is_ours);
         self.fresh = fresh;

@@ -7,7 +7,7 @@ use fx_host::{Act, Look, WriteOptions};
 
 use crate::command;
 use crate::group::names;
-use crate::text;
+use crate::{line, text};
 
 /// What the key of a host should be.
 #[derive(Clone, Debug, Default)]
@@ -53,10 +53,7 @@ impl KnownHost {
 
     fn check(&self) -> Result<(), Failure> {
         let desired = &self.desired;
-        for name in std::iter::once(&desired.name).chain(desired.aliases.iter().flatten()) {
-            command::check_name("host", name)?;
-            command::check_field("host name", name, &[' ', ',', '#'])?;
-        }
+        command::check_hosts(&desired.name, desired.aliases.as_deref(), &[' ', ',', '#'])?;
         command::check_field("key type", &desired.kind, &[' '])?;
         command::check_field("key", desired.key.as_deref().unwrap_or_default(), &[' '])?;
         if desired.kind.is_empty() {
@@ -115,20 +112,9 @@ impl Resource for KnownHost {
         if wanted.key.is_empty() {
             return Err(Failure::new(format!("host '{}' has no key", desired.name)));
         }
-        let mut changes = Vec::new();
-        match &found {
-            None => changes.push(Change::of(self.target(), "ensure", "absent", "present")),
-            Some(found) => {
-                if found.key != wanted.key {
-                    let (from, to) = (found.key.as_str(), wanted.key.as_str());
-                    changes.push(Change::of(self.target(), "key", from, to));
-                }
-                if found.aliases != wanted.aliases {
-                    let (from, to) = (names(&found.aliases), names(&wanted.aliases));
-                    changes.push(Change::of(self.target(), "host_aliases", from, to));
-                }
-            }
-        }
+        let changes = line::differences(&self.target(), found.as_ref(), &wanted, |line| {
+            vec![("key", line.key.as_str().into()), ("host_aliases", names(&line.aliases))]
+        });
         self.new = text::ensure_line(&old, &self.render(&wanted), &is_ours);
         Ok(changes)
     }

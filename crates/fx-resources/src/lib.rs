@@ -25,6 +25,7 @@ pub mod user;
 pub mod cron;
 pub mod host_entry;
 pub mod known_host;
+mod line;
 pub mod mount;
 pub mod ssh_key;
 
