@@ -5,7 +5,8 @@
 #
 # PROGRAM is /usr/local/bin/fixpoint in there and DIR's files are in /root/case, the current directory of the command. Its
 # output is ours. DIR/left gets a line for each file that it made, changed or removed: kind, mode, owner, name, digest.
-# With PLAIN=1 nothing is booted, which is faster. Packages in $ARCHIVES are in apt's cache; there is no network but loopback. Needs root, systemd and overlayfs.
+# With PLAIN=1 nothing is booted, which is faster. Packages in $ARCHIVES are in apt's cache, those named in $DEBS are
+# installed first; there is no network but loopback. Needs root, systemd and overlayfs.
 set -u
 program=$1 case=$2
 shift 2
@@ -46,6 +47,9 @@ if [ -z "$first" ] || ! kill -0 "$first" 2> /dev/null; then
 fi
 cp -a "$case/." "/proc/$first/root/root/case/"
 inside rm -f /etc/apt/apt.conf.d/docker-clean
+# The index of manual pages only takes time, a minute a case where packages are installed.
+inside ln -sf /bin/true /usr/bin/mandb
+[ -z "${DEBS:-}" ] || inside sh -c "dpkg -i $DEBS" > /dev/null 2>&1
 [ -z "${ARCHIVES:-}" ] || inside mount --bind "$ARCHIVES" /var/cache/apt/archives
 touch "$dir/mark"
 inside "$@" < /dev/null

@@ -27,6 +27,8 @@ pub enum Event {
     /// An attribute is left without a value: type of the block, type of the promise where it
     /// is one, and the attribute's name where it has one.
     NoValue(String, Option<String>, Option<String>),
+    /// The name of an attribute of a promise was read: type of the bundle, type of the promise, name.
+    Attribute(String, String, String),
     /// A bundle ended; what follows is installed again.
     BundleEnd,
     /// The file is given up here.
@@ -199,6 +201,10 @@ impl Driver<'_> {
             }
             ("constraint_id" | "selection_id", body) => {
                 self.attribute = (body == "id").then(|| self.shown());
+                if let (Some(section), Some(name)) = (&self.section, &self.attribute) {
+                    let event = Event::Attribute(self.block.clone(), section.clone(), name.clone());
+                    self.events.push((self.last, event));
+                }
             }
             ("constraint" | "selection", _)
                 if std::mem::take(&mut self.valueless) || self.attribute.is_none() =>

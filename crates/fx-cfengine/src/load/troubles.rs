@@ -80,6 +80,18 @@ fn without_value(block: &str, section: Option<&str>, name: Option<&str>) -> Opti
     checked.then(|| "Attempted to give a value of type null".to_owned())
 }
 
+// What is reported of an attribute that its type of promise does not have. Types that are defined elsewhere have any.
+fn unknown_attribute(block: &str, section: &str, name: &str) -> Option<String> {
+    let known = vocabulary::promise_type(block, section)?;
+    let found = vocabulary::promise_attribute(known, name)
+        .or_else(|| vocabulary::attribute_of_every_bundle(name));
+    found.is_none().then(|| {
+        format!(
+            "Unknown attribute '{name}' for promise type '{section}' in bundle with type '{block}'"
+        )
+    })
+}
+
 enum Step {
     Event(Event),
     Found(Diagnostic),
@@ -135,9 +147,17 @@ pub(super) fn in_order(
                     out.push(Diagnostic::error(code::SYNTAX, message).label(span, ""));
                 }
             }
+            Step::Event(Event::Attribute(block, section, name)) => {
+                if let Some(message) = unknown_attribute(&block, &section, &name) {
+                    out.push(Diagnostic::error(code::ATTRIBUTE, message).label(span, ""));
+                    skipping = true;
+                }
+            }
             Step::Event(Event::Skip) => skipping = true,
             Step::Event(Event::BundleEnd) => skipping = false,
             Step::Event(Event::Stop) => break,
+            // The tree lacks what follows an error, and has what the original passes over.
+            Step::Found(error) if error.code == code::ATTRIBUTE => {}
             Step::Found(error) => {
                 let weight = weight(error.code);
                 let shown = matches!(weight, Weight::Always | Weight::AlwaysLast) || !skipping;

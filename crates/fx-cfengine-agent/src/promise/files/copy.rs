@@ -6,6 +6,7 @@ mod server;
 mod source;
 mod tree;
 
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use fx_cfengine::eval::classes::ClassScope;
@@ -131,7 +132,46 @@ fn verify(
         failed(ctx, promise, &mut result, &format!("Can't stat '{source}' in verify copy"));
         return result;
     };
+    // D-062: a name is not removed for a copy that is not made.
+    let is_copied = |ctx: &Agent<'_>| {
+        !(source == file && from.is_local())
+            && (!promise.has("file_select") || select::selected(ctx, promise, source, &meta))
+    };
+    if meta.nlink > 1 && is_copied(ctx) {
+        keep_structure(ctx, promise, file, &meta, copying);
+    }
     copy_file(ctx, promise, source, file, &meta, copying)
+}
+
+// As RegisterAHardLink does: where the first name of an inode is copied to is remembered; what is at the destination of
+// another name goes first, so that it becomes a link to that one. How this ends is no part of how the copy ends.
+fn keep_structure(
+    ctx: &mut Agent<'_>,
+    promise: &Rc<Expanded>,
+    file: &str,
+    meta: &Meta,
+    copying: &mut Copying,
+) {
+    if let Entry::Vacant(free) = copying.linked.entry((meta.dev, meta.ino)) {
+        free.insert(file.to_owned());
+        return;
+    }
+    let old = match copying.from.destination(file) {
+        Destination::Absent => None,
+        Destination::There(old) => Some(old),
+        Destination::Unknown => ctx.host().lstat_opt(&path(file)).ok().flatten(),
+    };
+    let gone: Vec<Change> = old.iter().map(|old| change::removed(file, old.kind)).collect();
+    let mut apart = Outcome::Kept;
+    let should = format!("remove old hard link '{file}' to preserve structure");
+    if !ctx.may(promise, &mut apart, &gone, &should) {
+        return;
+    }
+    let text = format!("Removed old hard link '{file}' to preserve structure");
+    changed(ctx, promise, &mut apart, &text);
+    if let Some(old) = old {
+        remove(ctx, file, old.kind);
+    }
 }
 
 fn matches_list(promise: &Expanded, list: &str, name: &str) -> bool {
@@ -478,21 +518,15 @@ fn copy_regular(
     result: &mut Outcome,
 ) -> bool {
     let copied = new.copied;
-    if meta.nlink > 1 {
-        match copying.linked.get(&(meta.dev, meta.ino)).cloned() {
-            Some(first) if first != file => {
-                if let Ok(found) = ctx.host().lstat(&path(file))
-                    && remove(ctx, file, found.kind)
-                {
-                    changed(ctx, promise, result, &format!("Removed '{file}'"));
-                }
-                link::make_hard(ctx, promise, file, &first, result);
-                return true;
-            }
-            _ => {
-                copying.linked.insert((meta.dev, meta.ino), file.to_owned());
-            }
+    let first = copying.linked.get(&(meta.dev, meta.ino)).filter(|_| meta.nlink > 1);
+    if let Some(first) = first.filter(|first| *first != file).cloned() {
+        if let Ok(found) = ctx.host().lstat(&path(file))
+            && remove(ctx, file, found.kind)
+        {
+            changed(ctx, promise, result, &format!("Removed '{file}'"));
         }
+        link::make_hard(ctx, promise, file, &first, result);
+        return true;
     }
     // That nothing has the name was seen a moment ago.
     let found = if new.is_first { Ok(None) } else { ctx.host().stat_opt(&path(file)) };
