@@ -120,6 +120,10 @@ impl Vm {
         for node in args.pos {
             if let Kind::Splat(inner) = &node.kind {
                 let v = self.eval(fp, inner)?;
+                if v.is_arr() && !self.heap.arr(v).last().is_some_and(|last| last.is_hash()) {
+                    self.stack.extend_from_slice(&self.heap.arrays[v.index()].v);
+                    continue;
+                }
                 let items = self.splat(v)?;
                 let only = args.pos.len() == 1 || std::ptr::eq(*node, args.pos[args.pos.len() - 1]);
                 if only && args.kw.is_none() {
