@@ -27,7 +27,7 @@ use fx_ruby_syntax::ast::{CodeKind, Kind, N, Op};
 
 use crate::names as n;
 use crate::object::c;
-use crate::value::{FALSE, FIX_MAX, FIX_MIN, NIL, TRUE, UNDEF, Value};
+use crate::value::{FALSE, FIX_MAX, FIX_MIN, NIL, TRUE, Value};
 use crate::vm::{Pending, R, Unwind, Vm};
 
 /// What eval needs at every node: where locals are, and self. Two words, so that it travels in
@@ -98,17 +98,15 @@ impl Vm {
         self.eval(fp, node)
     }
 
-    /// Finds the code of a node. What runs no other node is done here; all else is a call of its
-    /// own at the very end, so that this function needs no frame on the machine's stack.
+    /// Finds the code of a node. What takes an instruction or two is done here; all else is a call
+    /// of its own at the very end, so that this function needs no frame on the machine's stack and
+    /// saves no register.
     pub(crate) fn eval(&mut self, fp: Fp, node: N) -> R {
         match &node.kind {
             Kind::LVar(slot) => Ok(self.stack[(fp.base() + slot) as usize]),
             Kind::Int(i) => Ok(Value::fix(*i)),
             Kind::LSet(slot, value) => self.eval_lset(fp, *slot, value),
-            Kind::EVar(up, slot) => {
-                let env = self.env_at(fp.env(), *up);
-                Ok(self.heap.envs[env as usize].vars[*slot as usize])
-            }
+            Kind::EVar(up, slot) => self.eval_evar(fp, *up, *slot),
             Kind::ESet(up, slot, value) => self.eval_eset(fp, *up, *slot, value),
             Kind::Zelf => Ok(fp.me),
             Kind::Nil => Ok(NIL),
@@ -116,27 +114,15 @@ impl Vm {
             Kind::False => Ok(FALSE),
             Kind::Sym(sym) => Ok(Value::sym(*sym)),
             Kind::Call(call) => self.eval_call(fp, call),
-            Kind::BinLI(op, slot, i, _) => {
-                let l = self.stack[(fp.base() + slot) as usize];
-                if l.is_fix()
-                    && !self.redefined
-                    && let Some(v) = int_op(*op, l.as_fix(), *i)
-                {
-                    return Ok(v);
-                }
-                self.bin_slow(fp, node, l, Value::fix(*i))
-            }
-            Kind::Bin(..) => self.eval_bin(fp, node),
-            Kind::IVar(site) => {
-                if fp.me.is_obj() {
-                    let obj = &self.heap.objects[fp.me.index()];
-                    if obj.class == site.class.get() {
-                        let v = obj.ivars.get(site.slot.get() as usize).copied().unwrap_or(NIL);
-                        return Ok(if v == UNDEF { NIL } else { v });
-                    }
-                }
-                self.ivar_slow(fp.me, site)
-            }
+            Kind::BinLI(..) => self.eval_bin_li(fp, node),
+            Kind::Bin(op, ..) => match op {
+                Op::Index => self.eval_index(fp, node),
+                Op::Add => self.eval_add(fp, node),
+                Op::Sub => self.eval_sub(fp, node),
+                Op::Mul => self.eval_mul(fp, node),
+                _ => self.eval_bin(fp, node),
+            },
+            Kind::IVar(site) => self.eval_ivar(fp, site),
             Kind::ISet(site, value) => self.eval_iset(fp, site, value),
             Kind::Seq(nodes) => self.eval_seq(fp, nodes),
             Kind::If(test, yes, no) | Kind::Ternary(test, yes, no) => {
@@ -145,10 +131,7 @@ impl Vm {
             Kind::And(l, r) => self.eval_and(fp, l, r),
             Kind::Or(l, r) => self.eval_or(fp, l, r),
             Kind::Not(inner, call) => self.eval_not(fp, inner, call),
-            Kind::Float(f) => match Value::flonum(*f) {
-                Some(v) => Ok(v),
-                None => self.eval_cold(fp, node),
-            },
+            Kind::Float(f) => self.eval_float(fp, node, *f),
             Kind::Str(lit) => self.eval_str(lit),
             Kind::Const(site) => self.eval_const(node, site),
             Kind::Array(nodes) => self.eval_array(fp, nodes),
@@ -195,9 +178,9 @@ impl Vm {
         let mut redo = false;
         loop {
             if !first && !redo {
-                match self.quick_step(fp, test) {
-                    Ok(v) if v.truthy() => {}
-                    Ok(_) => return Ok(NIL),
+                match self.test(fp, test) {
+                    Ok(true) => {}
+                    Ok(false) => return Ok(NIL),
                     Err(Unwind) => match self.pending {
                         Pending::LoopBreak(v) => {
                             self.pending = Pending::None;
@@ -254,19 +237,6 @@ impl Vm {
         let op = *op;
         if !self.redefined {
             match op {
-                Op::Index
-                    if l.is_arr()
-                        && r.is_fix()
-                        && self.heap.arrays[l.index()].class == c::ARRAY =>
-                {
-                    let items = &self.heap.arrays[l.index()].v;
-                    let i = r.as_fix();
-                    let at = if i < 0 { i + items.len() as i64 } else { i };
-                    return Ok(usize::try_from(at)
-                        .ok()
-                        .and_then(|i| items.get(i).copied())
-                        .unwrap_or(NIL));
-                }
                 Op::Index if l.is_hash() && self.heap.hashes[l.index()].class == c::HASH => {
                     return self.hash_aref(l, r);
                 }
@@ -369,14 +339,56 @@ impl Vm {
 #[expect(clippy::inline_always, reason = "folds into the loops that use it")]
 #[inline(always)]
 fn int_step(op: Op, x: i64, y: i64) -> Option<Value> {
-    let sum = match op {
-        Op::Add => x + y,
-        Op::Sub => x - y,
-        Op::Lt => return Some(Value::bool(x < y)),
-        Op::And => return Some(Value::fix(x & y)),
-        _ => return None,
+    // Not a table of jumps: where the operator is the same each time, these cost nothing.
+    let sum = if op == Op::Add {
+        x + y
+    } else if op == Op::Sub {
+        x - y
+    } else if op == Op::And {
+        return Some(Value::fix(x & y));
+    } else if op == Op::Lt {
+        return Some(Value::bool(x < y));
+    } else {
+        return None;
     };
     if (FIX_MIN..=FIX_MAX).contains(&sum) { Some(Value::fix(sum)) } else { None }
+}
+
+/// Which of less, equal and greater make a comparison true; none for other operators.
+const fn wanted(op: Op) -> u8 {
+    match op {
+        Op::Lt => 1,
+        Op::Eq => 2,
+        Op::Le => 3,
+        Op::Gt => 4,
+        Op::Ne => 5,
+        Op::Ge => 6,
+        _ => 0,
+    }
+}
+
+/// A comparison of two small integers, without a jump for each operator.
+#[expect(clippy::inline_always, reason = "folds into the conditions of loops and branches")]
+#[inline(always)]
+pub(crate) fn int_compare(op: Op, x: i64, y: i64) -> Option<bool> {
+    let wanted = wanted(op);
+    if wanted == 0 {
+        return None;
+    }
+    let is = u8::from(x < y) | u8::from(x == y) << 1 | u8::from(x > y) << 2;
+    Some(wanted & is != 0)
+}
+
+/// The same of two floats; what is not a number is in no order with anything.
+#[expect(clippy::inline_always, reason = "folds into the conditions of loops and branches")]
+#[inline(always)]
+pub(crate) fn float_compare(op: Op, x: f64, y: f64) -> Option<bool> {
+    let wanted = wanted(op);
+    if wanted == 0 || op == Op::Ne {
+        return None;
+    }
+    let is = u8::from(x < y) | u8::from(x == y) << 1 | u8::from(x > y) << 2;
+    Some(wanted & is != 0)
 }
 
 /// Operators on floats whose result needs no place on the heap.

@@ -55,4 +55,6 @@ names! {
     SET_BACKTRACE = "set_backtrace", BACKTRACE_LOCATIONS = "backtrace_locations", DETAILED = "detailed_message", EACH_PAIR = "each_pair",
     BACKTICK = "`", CONST = "const", LAZY = "lazy", FORCE = "force", PRED = "pred", COVER = "cover?", INCLUDE_P = "include?", NEXT = "next",
     TO_JSON = "to_json", BASENAME = "basename", IV_OBJ = "@__obj__", YIELD = "yield", IV_ENC = "@encoding", STDOUT = "STDOUT",
+    SCAN_STRING = "@string", SCAN_POS = "@pos", SCAN_GROUPS = "@m", SCAN_PATTERN = "@re", SCAN_BEFORE = "@prev",
+    SCAN_FIXED = "@fixed", SCAN_AREF = "__aref",
 }

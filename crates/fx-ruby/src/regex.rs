@@ -1,8 +1,11 @@
-//! Ruby's regexps on fancy-regex: a reader of the surface syntax, and the search.
+//! Ruby's regexps: a reader of the surface syntax, and the search. Almost all patterns have a
+//! matcher of their own (`backtracker.rs`); fancy-regex takes the others, and texts on which that
+//! takes too many steps.
 //!
 //! Deliberately not here: callouts and encodings other than UTF-8 and bytes. A pattern
 //! that backtracks without end stops at a limit, which becomes a RegexpError.
 
+mod backtracker;
 mod recursive;
 mod simple;
 mod translate;
@@ -10,6 +13,7 @@ mod translate;
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
+use backtracker::Backtracker;
 use fancy_regex::RegexBuilder;
 use recursive::Recursive;
 pub use simple::{Simple, Slots, TooLong};
@@ -18,17 +22,17 @@ use translate::Translator;
 /// Most steps one search may take back.
 const BACKTRACK_LIMIT: usize = 2_000_000;
 
-/// Searches after which the large engine is worth its preparation.
-const FEW: u32 = 64;
+/// Searches in which the matcher gave up after which it is not asked any more.
+const MOST_GIVEN_UP: u32 = 8;
 
 pub struct Program {
-    /// The engine's form; that of a plain text or a simple pattern is made when first needed.
+    /// The engine's form, made when first needed.
     re: OnceCell<Option<fancy_regex::Regex>>,
-    /// For a pattern that few searches are made with.
-    simple: Option<Simple>,
+    /// For most patterns.
+    backtracker: Option<Backtracker>,
     /// For a pattern that calls its own groups.
     recursive: Option<Recursive>,
-    searches: Cell<u32>,
+    given_up: Cell<u32>,
     /// Group names in order of first appearance, with their numbers.
     pub names: Vec<(Rc<str>, Vec<usize>)>,
     pub groups: usize,
@@ -42,6 +46,12 @@ pub struct Program {
 }
 
 pub(crate) type Groups = Vec<Option<(usize, usize)>>;
+
+/// It takes the large engine to find out.
+pub(crate) struct Refused;
+
+/// What the matcher found, if it could find out.
+pub(crate) type Searched = Result<Option<Groups>, Refused>;
 
 pub(crate) const IGNORECASE: u32 = 1;
 pub(crate) const EXTENDED: u32 = 2;
@@ -65,20 +75,21 @@ impl Program {
         let t = translated(&text, flags)?;
         let body = t.out;
         let literal = if plain && !binary { Some(source.to_vec()) } else { None };
-        let is_simple = literal.is_none() && !binary && flags & EXTENDED == 0 && t.names.is_empty();
-        let read = || Simple::read_with(&text, flags & IGNORECASE != 0, flags & MULTILINE != 0);
-        let simple = is_simple.then(read).flatten();
         let recursive = if text.contains("\\g") { Recursive::read(&body) } else { None };
+        let backtracker = match (&literal, &recursive) {
+            (None, None) => Backtracker::read(&body),
+            _ => None,
+        };
         let re = OnceCell::new();
-        if literal.is_none() && simple.is_none() && recursive.is_none() {
+        if literal.is_none() && backtracker.is_none() && recursive.is_none() {
             let built = build(&body)?;
             let _unset = re.set(Some(built));
         }
         Ok(Program {
             re,
-            simple,
+            backtracker,
             recursive,
-            searches: Cell::new(0),
+            given_up: Cell::new(0),
             names: t.names,
             groups: t.groups,
             binary,
@@ -136,13 +147,8 @@ impl Program {
         if let Some(recursive) = &self.recursive {
             return recursive.search(s, from, anchored);
         }
-        if let Some(simple) = &self.simple
-            && self.searches.get() < FEW
-        {
-            self.searches.set(self.searches.get() + 1);
-            if let Ok(found) = simple.search_from(s, from, anchored) {
-                return Ok(found.map(|slots| groups(&slots)));
-            }
+        if let Ok(found) = self.backtrack(s.as_bytes(), from, anchored) {
+            return Ok(found);
         }
         let re = if anchored {
             self.held.get_or_init(|| build(&format!("\\G(?:{})", self.body)).ok())
@@ -157,6 +163,32 @@ impl Program {
         let caps = re.captures_from_pos(s, from).map_err(|e| e.to_string())?;
         let Some(caps) = caps else { return Ok(None) };
         Ok(Some((0..caps.len()).map(|i| caps.get(i).map(|m| (m.start(), m.end()))).collect()))
+    }
+
+    fn backtrack(&self, text: &[u8], from: usize, anchored: bool) -> Searched {
+        let Some(backtracker) = &self.backtracker else { return Err(Refused) };
+        if self.given_up.get() > MOST_GIVEN_UP {
+            return Err(Refused);
+        }
+        backtracker.search(text, from, anchored).map_err(|_| {
+            self.given_up.set(self.given_up.get() + 1);
+            Refused
+        })
+    }
+
+    /// As [`Program::search`], in bytes known to be UTF-8 of the pattern's kind.
+    pub(crate) fn search_known(&self, text: &[u8], mut from: usize, anchored: bool) -> Searched {
+        if from > text.len() {
+            return Ok(None);
+        }
+        if let (Some(literal), false) = (&self.literal, anchored) {
+            let found = find(&text[from..], literal);
+            return Ok(found.map(|i| vec![Some((from + i, from + i + literal.len()))]));
+        }
+        while text.get(from).is_some_and(|byte| byte & 0xC0 == 0x80) {
+            from += 1;
+        }
+        self.backtrack(text, from, anchored)
     }
 
     /// As [`Program::search`], in a text known to be UTF-8.
@@ -232,10 +264,6 @@ pub fn engine(source: &str) -> Result<fancy_regex::Regex, String> {
     build(&translated(source, 0)?.out)
 }
 
-fn groups(slots: &[Option<usize>]) -> Groups {
-    slots.chunks(2).map(|pair| pair[0].zip(pair[1])).collect()
-}
-
 fn build(body: &str) -> Result<fancy_regex::Regex, String> {
     RegexBuilder::new(body)
         .oniguruma_mode(true)
@@ -246,25 +274,16 @@ fn build(body: &str) -> Result<fancy_regex::Regex, String> {
 }
 
 pub(crate) fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
-    if needle.is_empty() {
-        return Some(0);
-    }
-    if needle.len() > text.len() {
-        return None;
-    }
-    let first = needle[0];
-    let mut at = 0;
-    while let Some(i) = text[at..=text.len() - needle.len()].iter().position(|b| *b == first) {
-        at += i;
-        if &text[at..at + needle.len()] == needle {
-            return Some(at);
+    match needle {
+        [] => Some(0),
+        [byte] => memchr::memchr(*byte, text),
+        // Preparing the fast search costs more than a short text.
+        [first, ..] if text.len() < 64 => {
+            let last = text.len().checked_sub(needle.len())?;
+            (0..=last).find(|at| text[*at] == *first && text[*at..].starts_with(needle))
         }
-        at += 1;
-        if at > text.len() - needle.len() {
-            return None;
-        }
+        _ => memchr::memmem::find(text, needle),
     }
-    None
 }
 
 #[cfg(test)]
@@ -289,8 +308,12 @@ mod tests {
         }
     }
 
+    fn groups(slots: &[Option<usize>]) -> Groups {
+        slots.chunks(2).map(|pair| pair[0].zip(pair[1])).collect()
+    }
+
     #[test]
-    fn the_small_matcher_finds_what_the_engine_finds() {
+    fn the_small_matchers_find_what_the_engine_finds() {
         const ATOMS: &[&str] = &[
             "a", "b", "B", "1", "_", "-", "é", ".", "[ab]", "[^a]", "[a-z1]", r"\d", r"\w", r"\s",
             r"\W", r"\h", r"[\w-]", "(a)", "(a|b)", "(?:ab|a)", "(?i:b)", "^", "$", r"\A", r"\z",
@@ -306,8 +329,11 @@ mod tests {
                 (0..length).flat_map(|_| [dice.roll(ATOMS), dice.roll(COUNTS)]).collect();
             let flags = [0, 0, IGNORECASE, MULTILINE][(dice.0 >> 35) as usize % 4];
             let Ok(program) = Program::compile(pattern.as_bytes(), flags, false) else { continue };
-            let (Some(simple), Ok(engine)) = (&program.simple, build(&program.body)) else {
-                continue;
+            let folds = flags & IGNORECASE != 0;
+            let simple = Simple::read_with(&pattern, folds, flags & MULTILINE != 0);
+            let (Some(simple), Ok(engine)) = (simple, build(&program.body)) else { continue };
+            let Some(backtracker) = Backtracker::read(&program.body) else {
+                panic!("/{pattern}/ is refused");
             };
             for _ in 0..4 {
                 let text: String = (0..8).map(|_| dice.roll(PIECES)).collect();
@@ -323,6 +349,12 @@ mod tests {
                 });
                 let found = found.map(|slots| groups(&slots));
                 assert_eq!(found, expected, "/{pattern}/ with {flags} on {text:?} from {from}");
+                let found = backtracker.search(text.as_bytes(), from, false).ok();
+                assert_eq!(
+                    found,
+                    Some(expected),
+                    "/{pattern}/ with {flags} on {text:?} from {from}"
+                );
                 compared += 1;
             }
         }

@@ -25,16 +25,11 @@ class StringScanner
   def reset = (@pos = 0; @m = nil; self)
   def terminate = (@pos = @string.bytesize; @m = nil; self)
   alias clear terminate
-  def eos? = @pos >= @string.bytesize
   def rest? = !eos?
   def rest = @string.byteslice(@pos, @string.bytesize) || ""
   def rest_size = [@string.bytesize - @pos, 0].max
   def bol? = @pos == 0 || @string.getbyte(@pos - 1) == 10
   alias beginning_of_line? bol?
-  def scan(p) = __do(p, true, true, true)
-  def match?(p) = __do(p, true, false, false)
-  def skip(p) = __do(p, true, true, false)
-  def check(p) = __do(p, true, false, true)
   def scan_until(p) = __do(__pattern(p), false, true, true)
   def skip_until(p) = __do(__pattern(p), false, true, false)
   def check_until(p) = __do(__pattern(p), false, false, true)
@@ -69,7 +64,7 @@ class StringScanner
   def matched = @m && @string.byteslice(@m[0], @m[1] - @m[0])
   def matched? = !@m.nil?
   def matched_size = @m && @m[1] - @m[0]
-  def [](i)
+  private def __aref(i)
     return nil unless @m
     unless Integer === i
       numbers = @re.named_captures[i.to_s] if Regexp === @re && (String === i || Symbol === i)

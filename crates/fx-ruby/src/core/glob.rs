@@ -69,7 +69,7 @@ fn glob(vm: &mut Vm, a: Args) -> R {
     }
     let root = if absolute { b"/".to_vec() } else { vm.absolute(&base) };
     let shown = if absolute { b"/".to_vec() } else { Vec::new() };
-    glob.walk(vm, &to_path(&root), &shown, 0);
+    glob.walk(vm, &to_path(&root), &shown, 0, None);
     let mut seen = rustc_hash::FxHashSet::default();
     let several = glob.parts.iter().filter(|part| matches!(part, Part::Deep)).count() > 1;
     let mut list = Vec::with_capacity(glob.found.len());
@@ -97,8 +97,8 @@ fn part(name: &[u8], flags: i64) -> Part {
 }
 
 impl Glob {
-    fn walk(&mut self, vm: &Vm, dir: &Path, shown: &[u8], at: usize) {
-        self.walk_in(vm, dir, shown, at, None);
+    fn walk(&mut self, vm: &Vm, dir: &Path, shown: &[u8], at: usize, kind: Option<Kind>) {
+        self.walk_in(vm, dir, shown, at, kind, None);
     }
 
     /// As [`Glob::walk`], with what the directory holds if that is known already.
@@ -108,16 +108,17 @@ impl Glob {
         dir: &Path,
         shown: &[u8],
         at: usize,
+        kind: Option<Kind>,
         known: Option<&[fx_host::Entry]>,
     ) {
         let Some(part) = self.parts.get(at) else {
-            self.take(vm, dir, shown);
+            self.take(vm, dir, shown, kind);
             return;
         };
         match part {
             Part::Deep => {
                 let entries = listed(vm, dir);
-                self.walk_in(vm, dir, shown, at + 1, Some(&entries));
+                self.walk_in(vm, dir, shown, at + 1, kind, Some(&entries));
                 for entry in entries {
                     let name = entry.name.as_bytes();
                     if name[0] == b'.' && self.flags & DOTMATCH == 0 {
@@ -126,7 +127,7 @@ impl Glob {
                     let full = dir.join(&entry.name);
                     let kind = entry.kind.or_else(|| Some(vm.host.lstat_opt(&full).ok()??.kind));
                     if kind == Some(Kind::Directory) {
-                        self.walk(vm, &full, &below(shown, name), at);
+                        self.walk(vm, &full, &below(shown, name), at, kind);
                     }
                 }
             }
@@ -135,7 +136,7 @@ impl Glob {
                 let last = at + 1 == self.parts.len();
                 let dots = pattern[0] == b'.' || self.flags & DOTMATCH != 0;
                 if dots && last && matches(&pattern, b".", self.flags) {
-                    self.walk(vm, dir, &below(shown, b"."), at + 1);
+                    self.walk(vm, dir, &below(shown, b"."), at + 1, kind);
                 }
                 let own;
                 let entries = match known {
@@ -154,7 +155,7 @@ impl Glob {
                     if last && !self.directories {
                         self.found.push(shown);
                     } else if matches!(entry.kind, None | Some(Kind::Directory | Kind::Symlink)) {
-                        self.walk(vm, &dir.join(&entry.name), &shown, at + 1);
+                        self.walk(vm, &dir.join(&entry.name), &shown, at + 1, entry.kind);
                     }
                 }
             }
@@ -164,19 +165,20 @@ impl Glob {
                 // What lies below is looked at by whoever comes next.
                 let next = matches!(self.parts.get(at + 1), Some(Part::Name(_) | Part::Match(_)));
                 if next || vm.host.lstat_opt(&full).is_ok_and(|meta| meta.is_some()) {
-                    self.walk(vm, &full, &shown, at + 1);
+                    self.walk(vm, &full, &shown, at + 1, None);
                 }
             }
         }
     }
 
-    fn take(&mut self, vm: &Vm, path: &Path, shown: &[u8]) {
+    fn take(&mut self, vm: &Vm, path: &Path, shown: &[u8], kind: Option<Kind>) {
         if !self.directories {
             self.found.push(shown.to_vec());
             return;
         }
-        let is_dir =
-            vm.host.stat_opt(path).is_ok_and(|m| m.is_some_and(|m| m.kind == Kind::Directory));
+        // The listing that the name is from has said so already.
+        let is_dir = kind == Some(Kind::Directory)
+            || vm.host.stat_opt(path).is_ok_and(|m| m.is_some_and(|m| m.kind == Kind::Directory));
         if is_dir && (self.based || !shown.is_empty()) {
             let mut shown = shown.to_vec();
             if shown != b"/" {

@@ -235,9 +235,13 @@ const METHOD_METHODS: &[Native] = &[
     }),
     public(">>", 1, 1, |vm, a| compose(vm, a, true)),
     public("<<", 1, 1, |vm, a| compose(vm, a, false)),
-    public("call", 0, -1, |vm, a| {
-        let args = vm.args(a);
-        vm.call_method_object(a.recv, &args, a.block, a.kw)
+    public("call", 0, -1, |vm, a| match data(vm, a.recv) {
+        // The arguments are where the method wants them.
+        Some(d) if !d.missing => vm.invoke(d.id, d.recv, d.name, a.start as usize, a.block, a.kw),
+        _ => {
+            let args = vm.args(a);
+            vm.call_method_object(a.recv, &args, a.block, a.kw)
+        }
     })
     .also(&["()", "===", "[]"]),
 ];

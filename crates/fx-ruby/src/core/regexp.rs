@@ -6,7 +6,7 @@ mod notation;
 use std::rc::Rc;
 
 use crate::encoding as e;
-use crate::heap::{COPIED, Ext, MatchData, READ, RRegex};
+use crate::heap::{COPIED, Ext, MatchData, READ, RRegex, RString};
 use crate::natives::{Native, on_class, private, public};
 use crate::object::{Alloc, c};
 use crate::regex::{Groups, Program};
@@ -34,6 +34,21 @@ pub(crate) fn escape(b: &[u8]) -> Vec<u8> {
         }
     }
     out
+}
+
+/// Whether a string is known to be UTF-8 that a pattern can be searched in as it is.
+fn is_known(s: &RString, p: &Program) -> bool {
+    match e::code_range(s) {
+        1 => true,
+        2 => matches!(s.enc, e::UTF8 | 31) && !p.binary,
+        _ => false,
+    }
+}
+
+/// What is left of a text from a place on, if that is between two characters.
+fn tail(text: &[u8], from: usize) -> Option<&[u8]> {
+    let rest = text.get(from..)?;
+    rest.first().is_none_or(|byte| byte & 0xC0 != 0x80).then_some(rest)
 }
 
 impl Vm {
@@ -124,13 +139,29 @@ impl Vm {
     pub(crate) fn regex_search(&mut self, re: Value, s: Value, from: usize) -> Res<Option<Groups>> {
         self.check_enc(re, s)?;
         let p = self.program_for(re, s)?;
-        let found = match self.text_again(s, from) {
-            Some(text) if !p.binary => p.search_text(&text, from, false),
-            _ => p.search(&self.heap.str(s).bytes, from, false),
-        };
-        match found {
+        match self.found(&p, s, from, false) {
             Ok(g) => Ok(g),
             Err(m) => self.search_failed(re, &m),
+        }
+    }
+
+    /// The match at or after a place, or only at it.
+    fn found(
+        &mut self,
+        p: &Program,
+        s: Value,
+        from: usize,
+        here: bool,
+    ) -> Result<Option<Groups>, String> {
+        let string = self.heap.str(s);
+        if is_known(string, p)
+            && let Ok(found) = p.search_known(&string.bytes, from, here)
+        {
+            return Ok(found);
+        }
+        match self.text_again(s, from) {
+            Some(text) if !p.binary => p.search_text(&text, from, here),
+            _ => p.search(&self.heap.str(s).bytes, from, here),
         }
     }
 
@@ -220,11 +251,7 @@ impl Vm {
     pub(crate) fn regex_match_at(&mut self, re: Value, s: Value, at: usize) -> R {
         self.check_enc(re, s)?;
         let p = self.program(re)?;
-        let found = match self.text_again(s, at) {
-            Some(text) if !p.binary => p.search_text(&text, at, true),
-            _ => p.search(&self.heap.str(s).bytes, at, true),
-        };
-        let g = match found {
+        let g = match self.found(&p, s, at, true) {
             Ok(g) => g,
             Err(m) => return self.search_failed(re, &m),
         };
@@ -248,11 +275,18 @@ impl Vm {
         self.check_enc(re, s)?;
         let p = self.program_for(re, s)?;
         let cut = if fixed { 0 } else { pos };
-        let found = match self.text_again(s, pos) {
-            Some(text) if !p.binary && text.is_char_boundary(cut) => {
-                p.search_text(&text[cut..], pos - cut, here)
+        let found = if is_known(self.heap.str(s), &p)
+            && let Some(rest) = tail(self.bytes(s), cut)
+            && let Ok(found) = p.search_known(rest, pos - cut, here)
+        {
+            Ok(found)
+        } else {
+            match self.text_again(s, pos) {
+                Some(text) if !p.binary && text.is_char_boundary(cut) => {
+                    p.search_text(&text[cut..], pos - cut, here)
+                }
+                _ => p.search(&self.heap.str(s).bytes[cut..], pos - cut, here),
             }
-            _ => p.search(&self.heap.str(s).bytes[cut..], pos - cut, here),
         };
         match found {
             Ok(Some(mut groups)) => {

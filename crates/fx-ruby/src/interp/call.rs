@@ -120,6 +120,10 @@ impl Vm {
         for node in args.pos {
             if let Kind::Splat(inner) = &node.kind {
                 let v = self.eval(fp, inner)?;
+                if v.is_arr() && !self.heap.arr(v).last().is_some_and(|last| last.is_hash()) {
+                    self.stack.extend_from_slice(&self.heap.arrays[v.index()].v);
+                    continue;
+                }
                 let items = self.splat(v)?;
                 let only = args.pos.len() == 1 || std::ptr::eq(*node, args.pos[args.pos.len() - 1]);
                 if only && args.kw.is_none() {
@@ -267,33 +271,57 @@ impl Vm {
         block: Value,
         kw: bool,
     ) -> R {
-        let class =
-            if recv.is_obj() { self.heap.objects[recv.index()].class } else { self.class_of(recv) };
-        let id = if call.c_class.get() == class && call.c_epoch.get() == self.epoch {
-            call.c_meth.get()
-        } else {
-            match self.lookup(fp, call, recv, class)? {
-                Some(id) => id,
-                None => {
-                    return self
-                        .call_missing(recv, call.name, start, block, kw, call.vcall, call.fcall);
-                }
-            }
+        if !kw {
+            return self.call_plain(fp.me, call, recv, start, block);
+        }
+        match self.site_method(fp.me, call, recv)? {
+            Some(id) => self.invoke(id, recv, call.name, start, block, kw),
+            None => self.call_missing(recv, call.name, start, block, kw, call.vcall, call.fcall),
+        }
+    }
+
+    /// As [`Vm::call_with`] without keywords. What it is given fits the registers.
+    #[inline(never)]
+    pub(crate) fn call_plain(
+        &mut self,
+        me: Value,
+        call: &'static Call,
+        recv: Value,
+        start: usize,
+        block: Value,
+    ) -> R {
+        let Some(id) = self.site_method(me, call, recv)? else {
+            return self.call_missing(recv, call.name, start, block, false, call.vcall, call.fcall);
         };
-        let method = &self.methods[id as usize];
-        if let Body::Ruby(code, cref) = method.body
+        if let Body::Ruby(code, _) = self.methods[id as usize].body
             && code.params.simple
-            && !kw
             && self.stack.len() - start == code.params.req as usize
         {
-            let (owner, name) = (method.owner, method.orig);
-            return self.run_method(code, cref, id, owner, name, recv, start, block);
+            return self.run_method_here(code, id, recv, start, block);
         }
-        self.invoke(id, recv, call.name, start, block, kw)
+        self.invoke(id, recv, call.name, start, block, false)
+    }
+
+    /// The method that a site calls; nothing if there is none that may be called.
+    #[expect(clippy::inline_always, reason = "a comparison, on every call")]
+    #[inline(always)]
+    fn site_method(&mut self, me: Value, call: &'static Call, recv: Value) -> Res<Option<u32>> {
+        let class =
+            if recv.is_obj() { self.heap.objects[recv.index()].class } else { self.class_of(recv) };
+        if call.c_class.get() == class && call.c_epoch.get() == self.epoch {
+            return Ok(Some(call.c_meth.get()));
+        }
+        self.lookup(me, call, recv, class)
     }
 
     #[inline(never)]
-    fn lookup(&mut self, fp: Fp, call: &'static Call, recv: Value, class: u32) -> Res<Option<u32>> {
+    fn lookup(
+        &mut self,
+        me: Value,
+        call: &'static Call,
+        recv: Value,
+        class: u32,
+    ) -> Res<Option<u32>> {
         let refined = self.refined_here(class, call.name);
         let Some(id) = refined.or_else(|| self.find_method(class, call.name)) else {
             return Ok(None);
@@ -308,7 +336,7 @@ impl Vm {
             }
             Vis::Protected => {
                 let owner = method.owner;
-                if !call.fcall && !self.is_a(fp.me, owner) {
+                if !call.fcall && !self.is_a(me, owner) {
                     return Ok(None);
                 }
                 if !call.fcall {
@@ -404,8 +432,7 @@ impl Vm {
                     if argc != code.params.req as usize {
                         return self.method_args_error(code, method, recv, argc, cref, start);
                     }
-                    let (owner, orig) = (method.owner, method.orig);
-                    return self.run_method(code, cref, id, owner, orig, recv, start, block);
+                    return self.run_method(code, id, recv, start, block);
                 }
                 self.invoke_slow(code, cref, id, method, recv, start, block, kw)
             }
@@ -520,19 +547,33 @@ impl Vm {
     }
 
     /// Arguments are in place and as many as there are parameters; runs the body.
-    #[expect(clippy::too_many_arguments, reason = "the fields of a frame")]
-    #[inline]
+    #[inline(never)]
     fn run_method(
         &mut self,
         code: &'static Code,
-        cref: &'static Cref,
         id: u32,
-        owner: u32,
-        name: Sym,
         recv: Value,
         start: usize,
         block: Value,
     ) -> R {
+        self.run_method_here(code, id, recv, start, block)
+    }
+
+    /// As [`Vm::run_method`], in the frame of the caller.
+    #[expect(clippy::inline_always, reason = "measured on calls")]
+    #[inline(always)]
+    fn run_method_here(
+        &mut self,
+        code: &'static Code,
+        id: u32,
+        recv: Value,
+        start: usize,
+        block: Value,
+    ) -> R {
+        let Method { owner, orig: name, body: Body::Ruby(_, cref), .. } = self.methods[id as usize]
+        else {
+            return Ok(NIL);
+        };
         if self.frames.len() >= self.limits.depth as usize {
             self.stack.truncate(start);
             return self.too_deep();
