@@ -113,7 +113,9 @@ impl Backtracker {
         let steps = STEPS + text.len() * STEPS_A_BYTE;
         scratch.begin(self.slots, steps);
         let found = self.tried(text, from, first, only_there, &mut scratch);
-        self.scratch.set(scratch);
+        if scratch.is_small() {
+            self.scratch.set(scratch);
+        }
         found
     }
 
@@ -212,6 +214,14 @@ mod tests {
         check("(a*)+b", "aab", Some(&["aab", ""]));
         check("(?:a?)*?b", "aab", Some(&["aab"]));
         check("(?:(a)|(?=b))*b", "ab", Some(&["ab", "a"]));
+    }
+
+    #[test]
+    fn a_hard_search_leaves_no_memory_behind() {
+        let made = Backtracker::read("(?:a|b)*c").expect("it is known");
+        assert!(made.search("ab".repeat(20_000).as_bytes(), 0, true).is_ok());
+        let kept = made.scratch.take();
+        assert!(kept.is_small());
     }
 
     #[test]

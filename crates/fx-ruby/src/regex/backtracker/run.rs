@@ -20,6 +20,10 @@ struct Back {
     undo: u32,
 }
 
+/// Entries of a list that are kept for the next search: a hard one must not hold its memory as
+/// long as its pattern lives.
+const KEPT: usize = 4096;
+
 /// The lists of a search, kept for the next one.
 #[derive(Default)]
 pub(super) struct Scratch {
@@ -35,6 +39,11 @@ impl Scratch {
         self.slots.clear();
         self.slots.resize(slots, NONE);
         self.steps = steps;
+    }
+
+    /// Whether it is worth keeping.
+    pub(super) fn is_small(&self) -> bool {
+        self.back.capacity() <= KEPT && self.undo.capacity() <= KEPT
     }
 
     fn note(&mut self, slot: u32, at: usize) {
