@@ -213,7 +213,6 @@ impl<'s> Maker<'s> {
         sexp!("var_ref", self.token(kind, &node.location()))
     }
 
-    #[expect(clippy::too_many_lines, reason = "one row for each kind of node")]
     fn node(&self, node: &p::Node<'_>) -> Sexp {
         use p::Node as N;
         let at = node.location();

@@ -23,15 +23,15 @@ impl Maker<'_> {
         }
         if let Some(node) = node.as_return_node() {
             let none = sexp!("return0");
-            return self.jump("return", none, node.arguments(), &node.keyword_loc());
+            return self.jump("return", none, node.arguments());
         }
         if let Some(node) = node.as_break_node() {
             let none = sexp!("break", Sexp::List(Vec::new()));
-            return self.jump("break", none, node.arguments(), &node.keyword_loc());
+            return self.jump("break", none, node.arguments());
         }
         if let Some(node) = node.as_next_node() {
             let none = sexp!("next", Sexp::List(Vec::new()));
-            return self.jump("next", none, node.arguments(), &node.keyword_loc());
+            return self.jump("next", none, node.arguments());
         }
         if let Some(node) = node.as_lambda_node() {
             return self.lambda(&node);
@@ -76,9 +76,7 @@ impl Maker<'_> {
         let bare = node.call_operator_loc().is_none();
         if let (Some(receiver), true) = (&receiver, bare) {
             let message = message.as_ref().expect("an operator is written");
-            if name.as_slice() == b"[]" && message.as_slice() != b"[]"
-                || message.as_slice() == b"[]"
-            {
+            if name.as_slice() == b"[]" {
                 return self.index(node, receiver);
             }
             if let Some(arguments) = node.arguments() {
@@ -316,7 +314,6 @@ impl Maker<'_> {
         name: &'static str,
         none: Sexp,
         arguments: Option<p::ArgumentsNode<'_>>,
-        _keyword: &p::Location<'_>,
     ) -> Sexp {
         let Some(arguments) = arguments else { return none };
         // The block of a command belongs to the whole of `return command arguments do … end`.
