@@ -1,7 +1,7 @@
 # A catalog that Ruby applies by itself, as specs do: the transaction, what it says of each resource, its report.
 module Puppet
-Puppet::Bridge.part("parser")
-Puppet::Bridge.part("type")
+  Puppet::Bridge.part("parser")
+  Puppet::Bridge.part("type")
   class Transaction
     attr_reader :catalog, :report
 
@@ -112,8 +112,8 @@ Puppet::Bridge.part("type")
         event = Event.new(property: property.name.to_s, previous_value: is, desired_value: property.should,
           name: resource.__event_name_of(property), resource: resource.ref)
         status.add_event(event)
-        return told(event, "noop", "current_value #{shown(property, :is_to_s, is)}, should be " \
-          "#{shown(property, :should_to_s, property.should)} (noop)") if resource.noop? || property.respond_to?(:noop) && property.noop
+        noop = resource.noop? || property.respond_to?(:noop) && property.noop
+        return left(event, property, is) if noop
         property.sync
         status.changed = true
         status.change_count += 1
@@ -123,6 +123,11 @@ Puppet::Bridge.part("type")
           "#{shown(property, :should_to_s, property.should)} failed: #{e.message}")
         status.failed = true
         Puppet.err("#{resource.ref}/#{property.name}: #{event.message}")
+      end
+
+      def left(event, property, is)
+        should = shown(property, :should_to_s, property.should)
+        told(event, "noop", "current_value #{shown(property, :is_to_s, is)}, should be #{should} (noop)")
       end
 
       def shown(property, how, value) = property.public_send(how, value)

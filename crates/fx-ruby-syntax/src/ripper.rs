@@ -69,10 +69,11 @@ pub fn tree(source: &[u8]) -> Option<Sexp> {
     Some(sexp!("program", maker.statements(Some(program.statements()), 0, Start::Open)))
 }
 
-/// Whether an error is one that CRuby finds after Ripper has made its tree.
+/// What the parser says of errors that CRuby finds after Ripper has made its tree.
+const LATE: [&str; 4] = ["Invalid ", "both block arg", "multiple block", "no such local variable"];
+
 fn is_late(message: &str) -> bool {
-    ["Invalid ", "both block arg", "multiple block"].iter().any(|start| message.starts_with(start))
-        || message.ends_with("no such local variable")
+    LATE.iter().any(|words| message.contains(words))
 }
 
 /// Where lines begin.

@@ -110,7 +110,9 @@ module RSpec
       # A form of the report that counts where neither the command line nor `.rspec` names one.
       attr_reader :formatter_wishes
       def add_formatter(name, path = nil)
-        (@formatter_wishes ||= []) << [name.is_a?(Class) ? name : name.to_s, path.respond_to?(:write) ? path : path&.to_s]
+        name = name.to_s unless name.is_a?(Class)
+        path = path&.to_s unless path.respond_to?(:write)
+        (@formatter_wishes ||= []) << [name, path]
       end
       alias formatter= add_formatter
       def files_to_run = RSpec.world.groups.map(&:file_path).uniq

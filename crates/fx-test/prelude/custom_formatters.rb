@@ -123,8 +123,8 @@ module RSpec
         private
 
         def passed_output(example) = "#{current_indentation}#{example.description.strip}"
-        def pending_output(example, message) = "#{current_indentation}#{example.description.strip} (PENDING: #{message})"
-        def failure_output(example) = "#{current_indentation}#{example.description.strip} (FAILED - #{next_failure_index})"
+        def pending_output(example, message) = "#{passed_output(example)} (PENDING: #{message})"
+        def failure_output(example) = "#{passed_output(example)} (FAILED - #{next_failure_index})"
         def next_failure_index = @failures += 1
         def current_indentation(offset = 0) = "  " * (@group_level + offset)
       end

@@ -60,7 +60,9 @@ module RSpec
 
         def fully_formatted_pending_examples(_colorizer = nil)
           head = "\nPending: (Failures listed here are expected and do not affect your suite's status)\n"
-          texts = pending_examples.each_with_index.map { |one, at| SkippedExampleNotification.new(one).fully_formatted(at + 1) }
+          texts = pending_examples.each_with_index.map do |one, at|
+            SkippedExampleNotification.new(one).fully_formatted(at + 1)
+          end
           "#{head}#{texts.join}"
         end
       end
@@ -108,7 +110,9 @@ module RSpec
           @duration, @examples, @number_of_examples = duration, examples, number
         end
 
-        def slowest_examples = @examples.sort_by { |one| -one.execution_result.run_time.to_f }.first(@number_of_examples)
+        def slowest_examples
+          @examples.sort_by { |one| -one.execution_result.run_time.to_f }.first(@number_of_examples)
+        end
         def slow_duration = slowest_examples.sum(0.0) { |one| one.execution_result.run_time.to_f }
         def percentage = duration.zero? ? 0 : (slow_duration / duration * 100).round(1)
 
