@@ -196,10 +196,10 @@ impl Maker<'_> {
         }
         // A comma before the bracket leaves no room for a block, and with it goes the node.
         let end = nodes.last().map(|node| node.location().end());
-        if let (None, Some(end), Some(close)) = (block, end, close) {
-            if self.has_comma(end, close) {
-                return self.list_with_splats(&nodes);
-            }
+        if let (None, Some(end), Some(close)) = (block, end, close)
+            && self.has_comma(end, close)
+        {
+            return self.list_with_splats(&nodes);
         }
         self.argument_list(&nodes, block)
     }

@@ -178,10 +178,10 @@ impl Maker<'_> {
 
     /// The body of a block with `do`, a method or a class, with its `rescue` and `ensure`.
     pub(super) fn body(&self, body: Option<p::Node<'_>>, from: u32, start: Start) -> Sexp {
-        if let Some(begin) = body.as_ref().and_then(p::Node::as_begin_node) {
-            if begin.begin_keyword_loc().is_none() {
-                return self.begin_body(&begin, from, start);
-            }
+        if let Some(begin) = body.as_ref().and_then(p::Node::as_begin_node)
+            && begin.begin_keyword_loc().is_none()
+        {
+            return self.begin_body(&begin, from, start);
         }
         let list = body.as_ref().and_then(p::Node::as_statements_node);
         let list = match (list, body) {

@@ -3,7 +3,9 @@
 
 use ruby_prism as p;
 
-use super::lex_state::*;
+use super::lex_state::{
+    ARG, ARG_ANY, BEG, CLASS, CMDARG, DOT, END, ENDARG, ENDFN, FITEM, FNAME, LABEL, LABELED, State,
+};
 use super::marks::{Mark, Marks, marks};
 use super::{Lines, is_backref, is_keyword};
 
@@ -89,10 +91,10 @@ impl Lexer<'_> {
         if let Some((opening, _)) = self.marks.bodies.remove(&here) {
             self.body(opening);
         }
-        if let Some((end, mark)) = self.marks.at.get(&here).copied() {
-            if self.marked(end as usize, mark) {
-                return true;
-            }
+        if let Some((end, mark)) = self.marks.at.get(&here).copied()
+            && self.marked(end as usize, mark)
+        {
+            return true;
         }
         if self.broken && self.literal_by_bytes() {
             return true;
@@ -393,7 +395,7 @@ impl Lexer<'_> {
 
     fn is_document(&self) -> bool {
         let rest = self.rest();
-        rest.starts_with(b"=begin") && rest.get(6).is_none_or(|byte| byte.is_ascii_whitespace())
+        rest.starts_with(b"=begin") && rest.get(6).is_none_or(u8::is_ascii_whitespace)
     }
 
     fn document(&mut self) {

@@ -128,11 +128,11 @@ impl<'s> Finder<'s> {
         close: &'static str,
     ) {
         let heredoc = opening.as_slice().starts_with(b"<<");
-        let start = if !heredoc {
-            opening.end()
-        } else {
+        let start = if heredoc {
             let first = parts.first().map_or(closing.start(), |part| part.location().start());
             self.lines.start(first.min(closing.start()))
+        } else {
+            opening.end()
         };
         if heredoc {
             self.mark_at(opening, Mark::HeredocOpen);
@@ -189,10 +189,10 @@ impl<'s> Finder<'s> {
             let line = &self.source[at as usize..range.end as usize];
             let length = line.iter().position(|b| *b == b'\n').map_or(line.len(), |n| n + 1);
             // A line that begins in an insertion counts for nothing.
-            if texts.iter().any(|text| text.contains(&at)) || texts.iter().any(|t| t.start == at) {
-                if let Some(width) = super::literals::indentation(&line[..length]) {
-                    least = least.min(width);
-                }
+            if (texts.iter().any(|text| text.contains(&at)) || texts.iter().any(|t| t.start == at))
+                && let Some(width) = super::literals::indentation(&line[..length])
+            {
+                least = least.min(width);
             }
             at += length as u32;
         }
@@ -435,10 +435,10 @@ impl<'pr> Visit<'pr> for Finder<'_> {
     }
 
     fn visit_call_node(&mut self, node: &p::CallNode<'pr>) {
-        if let (None, Some(message)) = (node.receiver(), node.message_loc()) {
-            if self.known(message.as_slice()) {
-                self.mark_at(&message, Mark::Local);
-            }
+        if let (None, Some(message)) = (node.receiver(), node.message_loc())
+            && self.known(message.as_slice())
+        {
+            self.mark_at(&message, Mark::Local);
         }
         p::visit_call_node(self, node);
     }

@@ -91,10 +91,10 @@ impl Maker<'_> {
         let pair = node.as_assoc_node()?;
         // A name in quotes is its content alone here.
         let mut key = self.label(&pair.key());
-        if let Sexp::List(parts) = &mut key {
-            if parts.first() == Some(&Sexp::Sym("dyna_symbol")) {
-                key = parts.remove(1);
-            }
+        if let Sexp::List(parts) = &mut key
+            && parts.first() == Some(&Sexp::Sym("dyna_symbol"))
+        {
+            key = parts.remove(1);
         }
         let value = pair.value();
         let value =
@@ -104,6 +104,6 @@ impl Maker<'_> {
 }
 
 /// The pattern before a guard.
-fn only<'pr>(list: Option<p::StatementsNode<'pr>>) -> Option<p::Node<'pr>> {
+fn only(list: Option<p::StatementsNode<'_>>) -> Option<p::Node<'_>> {
     list.and_then(|list| list.body().first())
 }
