@@ -361,7 +361,7 @@ pub(crate) fn version(_: &mut Context<'_, '_>, _: &[String]) -> Answer {
     Ok(Reply::bytes("text/plain", text.into_bytes()))
 }
 
-/// `GET /license`: nothing is limited.
+/// `GET /license`: nothing is limited (D-063).
 pub(crate) fn license(context: &mut Context<'_, '_>, _: &[String]) -> Answer {
     let mut nodes = 0;
     for org in context.docs.names(GLOBAL, "organization")? {

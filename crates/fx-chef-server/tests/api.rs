@@ -157,6 +157,22 @@ fn a_client_registers_and_keeps_a_node_of_its_own() {
     });
 }
 
+// D-063
+#[test]
+fn no_number_of_nodes_is_too_many() {
+    Site::on_each(|site| {
+        for number in 1..=26 {
+            let node = json!({"name": format!("n{number}")});
+            assert_eq!(site.status(site.admin(), "POST", "nodes", Some(&node)), 201);
+        }
+        let reply = site.server.answer(&signed(site.admin(), "GET", "/license", None));
+        let nothing_to_buy = json!({
+            "limit_exceeded": false, "node_license": 999_999, "node_count": 26, "upgrade_url": "",
+        });
+        assert_eq!(value(&reply), nothing_to_buy);
+    });
+}
+
 #[test]
 fn a_page_signs_for_its_users_with_a_key_of_its_own() {
     let dir = tempfile::tempdir().unwrap();

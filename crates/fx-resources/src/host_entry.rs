@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::path::PathBuf;
 
 use fx_engine::{Change, Failure, Resource, ResourceId, Target};
-use fx_host::{Act, Look, WriteOptions};
+use fx_host::{Act, Look};
 
 use crate::command;
 use crate::group::names;
-use crate::{line, text};
+use crate::line::{self, Table};
 
 /// What a host entry should be.
 #[derive(Clone, Debug, Default)]
@@ -39,14 +39,13 @@ struct Line {
 pub struct HostEntry {
     /// What it should be.
     pub desired: Desired,
-    new: Vec<u8>,
-    fresh: bool,
+    table: Table,
 }
 
 impl HostEntry {
     /// An entry that should be like this.
     pub fn new(desired: Desired) -> HostEntry {
-        HostEntry { desired, new: Vec::new(), fresh: false }
+        HostEntry { desired, table: Table::default() }
     }
 
     fn path(&self) -> PathBuf {
@@ -98,14 +97,12 @@ impl Resource for HostEntry {
     fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.check()?;
         let desired = &self.desired;
-        let old = host.read_opt(&self.path())?;
-        let fresh = old.is_none();
-        let old = old.unwrap_or_default();
-        let found = text::lines(&old).find_map(|line| self.parse(line));
+        let mut table = Table::read(host, self.path())?;
+        let found = table.find(|line| self.parse(line));
         let is_ours = |line: &[u8]| self.parse(line).is_some();
         if desired.absent {
-            let new = text::delete(&old, &is_ours);
-            self.new = new;
+            table.delete(is_ours);
+            self.table = table;
             let gone = found.map(|_| Change::of(self.target(), "ensure", "present", "absent"));
             return Ok(gone.into_iter().collect());
         }
@@ -130,16 +127,13 @@ impl Resource for HostEntry {
                 ("comment", line.comment.as_str().into()),
             ]
         });
-        let line = self.render(&wanted);
-        self.new = text::ensure_line(&old, &line, &is_ours);
-        self.fresh = fresh;
+        table.ensure(&self.render(&wanted), is_ours);
+        self.table = table;
         Ok(changes)
     }
 
     fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
-        let mode = self.fresh.then_some(0o644);
-        let options = WriteOptions { mode, ..WriteOptions::default() };
-        Ok(host.write(&self.path(), &self.new, &options)?)
+        self.table.write(host)
     }
 }
 

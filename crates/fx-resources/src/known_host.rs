@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use fx_engine::{Change, Failure, Resource, ResourceId, Target};
-use fx_host::{Act, Look, WriteOptions};
+use fx_host::{Act, Look};
 
 use crate::command;
 use crate::group::names;
-use crate::{line, text};
+use crate::line::{self, Table};
 
 /// What the key of a host should be.
 #[derive(Clone, Debug, Default)]
@@ -37,14 +37,13 @@ struct Line {
 pub struct KnownHost {
     /// What it should be.
     pub desired: Desired,
-    new: Vec<u8>,
-    fresh: bool,
+    table: Table,
 }
 
 impl KnownHost {
     /// A key that should be like this.
     pub fn new(desired: Desired) -> KnownHost {
-        KnownHost { desired, new: Vec::new(), fresh: false }
+        KnownHost { desired, table: Table::default() }
     }
 
     fn path(&self) -> PathBuf {
@@ -92,14 +91,13 @@ impl Resource for KnownHost {
     fn observe(&mut self, host: &dyn Look) -> Result<Vec<Change>, Failure> {
         self.check()?;
         let desired = &self.desired;
-        let old = host.read_opt(&self.path())?;
-        self.fresh = old.is_none();
-        let old = old.unwrap_or_default();
-        let found = text::lines(&old).find_map(|line| self.parse(line));
+        let mut table = Table::read(host, self.path())?;
+        let found = table.find(|line| self.parse(line));
         let is_ours = |line: &[u8]| self.parse(line).is_some();
         if desired.absent {
+            table.delete(is_ours);
+            self.table = table;
             let gone = found.map(|_| Change::of(self.target(), "ensure", "present", "absent"));
-            self.new = text::delete(&old, &is_ours);
             return Ok(gone.into_iter().collect());
         }
         let mut wanted = found.clone().unwrap_or_default();
@@ -115,14 +113,13 @@ impl Resource for KnownHost {
         let changes = line::differences(&self.target(), found.as_ref(), &wanted, |line| {
             vec![("key", line.key.as_str().into()), ("host_aliases", names(&line.aliases))]
         });
-        self.new = text::ensure_line(&old, &self.render(&wanted), &is_ours);
+        table.ensure(&self.render(&wanted), is_ours);
+        self.table = table;
         Ok(changes)
     }
 
     fn apply(&mut self, host: &dyn Act, _changes: &[Change]) -> Result<(), Failure> {
-        let mode = self.fresh.then_some(0o644);
-        let options = WriteOptions { mode, ..WriteOptions::default() };
-        Ok(host.write(&self.path(), &self.new, &options)?)
+        self.table.write(host)
     }
 }
 
