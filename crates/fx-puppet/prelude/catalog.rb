@@ -39,21 +39,14 @@ module Puppet
       end
       def alias(resource, name) = @by_ref["#{resource.type.to_s.capitalize}[#{Array(name).first}]"] ||= resource
       def add_edge(*) = nil
-      # Brings the resources to what they should be, each after those that it needs.
-      def apply(*)
-        list, done = resources.grep(Puppet::Type), {}
-        Puppet::Type.__prefetch(list)
-        visit = lambda do |r|
-          next if done[r]
-          done[r] = true
-          relationship_graph.dependencies(r).each(&visit)
-          rows = r.__observe
-          rows.each { |row| r.__sync(row.first) }
-          r.flush unless rows.empty?
-        end
-        list.each(&visit)
+      # Brings the resources to what they should be; gives the transaction that did it.
+      def apply(options = {})
+        Puppet::Util::Storage.load if host_config?
+        transaction = Puppet::Transaction.new(self, options[:report], options[:prioritizer])
+        transaction.evaluate
         Puppet::Util::Storage.store
-        self
+        yield transaction if block_given?
+        transaction
       end
       def add_class(*names) = (@classes ||= []).concat(names)
       def clear(*) = @by_ref.clear

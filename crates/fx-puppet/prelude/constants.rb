@@ -5,7 +5,8 @@ module FixpointParts
     Parser: "parser", Type: "type", Parameter: "type", Property: "type", Provider: "type",
     CompilableResourceType: "type", ResourceApi: "resource_api", Resource: "parser",
     FileServing: "file_serving",
-    Face: "face", Interface: "face", Application: "face", Transaction: "type", Reports: "face",
+    Face: "face", Interface: "face", Application: "face", Transaction: "transaction",
+    Graph: "transaction", Reports: "face",
   }.freeze
   def const_missing(name)
     if name == :Bridge

@@ -370,7 +370,6 @@ module Puppet
       end
     end
   end
-  module Transaction; end
   # A class or a define, as a resource.
   class Type::Container < Type
     class << self

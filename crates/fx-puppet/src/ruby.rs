@@ -44,7 +44,7 @@ macro_rules! parts {
 parts! {
     "core", "puppet_util", "constants", "functions", "parser", "pops", "parameter", "property", "type", "type_resource",
     "provider", "resource_api", "resource_api_provider", "resource_api_type", "resource_api_resource", "facter", "face",
-    "parsed", "ini", "catalog", "file_serving",
+    "parsed", "ini", "catalog", "transaction", "file_serving",
 }
 
 /// Parts that are read at the start, in this order; others are read when they are first named.

@@ -1,6 +1,3 @@
-class TracePoint
-  def self.new(*) = raise(NotImplementedError, "TracePoint is not supported by this runtime")
-end
 class Ractor
   def self.new(*) = raise(NotImplementedError, "Ractor is not supported by this runtime: it runs in one thread")
 end

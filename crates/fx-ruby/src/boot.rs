@@ -78,6 +78,7 @@ impl Vm {
             inspecting: Vec::new(),
             comparing: Vec::new(),
             flipped: rustc_hash::FxHashSet::default(),
+            tracing: 0,
             catching: Vec::new(),
             regex_cache: Default::default(),
             rng: crate::core::random::Mt::new(0),

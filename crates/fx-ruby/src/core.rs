@@ -32,3 +32,4 @@ pub(crate) mod string;
 pub(crate) mod structs;
 pub(crate) mod symbol;
 pub(crate) mod time;
+pub(crate) mod trace;

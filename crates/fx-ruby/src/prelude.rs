@@ -21,7 +21,7 @@ macro_rules! sources {
 
 sources! {
     "kernel.rb", "comparable.rb", "enumerable.rb", "array.rb", "hash.rb", "string.rb", "range.rb", "numeric.rb", "struct.rb",
-    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "monitor.rb", "set.rb", "misc.rb", "converter.rb", "gem.rb", "marshal.rb", "marshal_reader.rb", "regexp.rb",
+    "enumerator.rb", "io.rb", "file.rb", "dir.rb", "process.rb", "time.rb", "env.rb", "rational.rb", "thread.rb", "monitor.rb", "set.rb", "misc.rb", "trace_point.rb", "did_you_mean.rb", "converter.rb", "gem.rb", "marshal.rb", "marshal_reader.rb", "regexp.rb",
 }
 
 /// Which class's first missing method reads which file.
@@ -94,7 +94,8 @@ pub(crate) fn init(vm: &mut Vm) {
         ("Monitor", "monitor.rb"),
         ("MonitorMixin", "monitor.rb"),
         ("ThreadGroup", "thread.rb"),
-        ("TracePoint", "misc.rb"),
+        ("TracePoint", "trace_point.rb"),
+        ("DidYouMean", "did_you_mean.rb"),
         ("Ractor", "misc.rb"),
         ("RubyVM", "misc.rb"),
         ("ARGF", "misc.rb"),

@@ -3,6 +3,7 @@
 use fx_ruby_syntax::Sym;
 use fx_ruby_syntax::ast::CodeKind;
 
+use crate::core::trace;
 use crate::heap::{ExcData, Ext};
 use crate::names as n;
 use crate::object::{Body, c};
@@ -53,6 +54,9 @@ impl Vm {
                 data.cause = Some(if errinfo == exception { NIL } else { errinfo });
             }
         }
+        if self.tracing & trace::RAISE != 0 {
+            self.trace(trace::RAISE, None, exception)?;
+        }
         self.pending = Pending::Raise(exception);
         Err(Unwind)
     }
@@ -64,8 +68,9 @@ impl Vm {
         for i in (first..self.frames.len()).rev() {
             let f = self.frames[i];
             let label = match f.code.kind {
-                CodeKind::Program => n::MAIN,
-                CodeKind::Eval | CodeKind::Method | CodeKind::Class => self.frame_label(f),
+                CodeKind::Program | CodeKind::Eval | CodeKind::Method | CodeKind::Class => {
+                    self.frame_label(f)
+                }
                 CodeKind::Block | CodeKind::Lambda => {
                     let label = self.frame_label(f);
                     let name = self.sym_str(label);

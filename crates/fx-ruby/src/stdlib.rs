@@ -4,14 +4,13 @@
 mod digest;
 mod erb;
 mod json;
+mod ripper;
 mod strscan;
 mod openssl;
 mod yaml;
 mod zlib;
 
-use crate::object::c;
-use crate::value::Value;
-use crate::vm::{Args, R, Res, Shipped, Vm};
+use crate::vm::{Res, Shipped, Vm};
 
 macro_rules! libraries {
     ($($name:literal => $file:literal),* $(,)?) => {
@@ -30,13 +29,13 @@ macro_rules! libraries {
 }
 
 libraries! {
-    "json" => "json.rb", "yaml" => "yaml.rb", "psych" => "yaml.rb", "erb" => "erb.rb", "stringio" => "stringio.rb", "strscan" => "strscan.rb",
+    "json" => "json.rb", "yaml" => "yaml.rb", "erb" => "erb.rb", "stringio" => "stringio.rb", "strscan" => "strscan.rb",
     "shellwords" => "shellwords.rb", "pathname" => "pathname.rb", "uri" => "uri.rb", "digest" => "digest.rb", "openssl" => "openssl.rb", "openssl/bn" => "openssl/bn.rb", "openssl/asn1" => "openssl/asn1.rb", "openssl/cipher" => "openssl/cipher.rb",
     "openssl/pkey" => "openssl/pkey.rb", "openssl/x509" => "openssl/x509.rb", "openssl/pkcs" => "openssl/pkcs.rb", "base64" => "base64.rb", "ostruct" => "ostruct.rb",
     "forwardable" => "forwardable.rb", "singleton" => "singleton.rb", "delegate" => "delegate.rb", "logger" => "logger.rb", "timeout" => "timeout.rb", "observer" => "observer.rb",
     "securerandom" => "securerandom.rb", "open3" => "open3.rb", "fileutils" => "fileutils.rb", "tempfile" => "tempfile.rb", "tmpdir" => "tempfile.rb", "etc" => "etc.rb", "socket" => "socket.rb",
     "date" => "date.rb", "date/parse" => "date/parse.rb", "time" => "timelib.rb", "ipaddr" => "ipaddr.rb", "benchmark" => "benchmark.rb", "optparse" => "optparse.rb", "English" => "English.rb", "tsort" => "tsort.rb", "find" => "find.rb",
-    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "net/http/responses" => "nethttp_responses.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "rexml/xpath" => "rexml/xpath.rb", "rexml/formatters" => "rexml/formatters.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "getoptlong" => "getoptlong.rb", "ripper" => "ripper.rb", "mutex_m" => "mutex_m.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
+    "cgi" => "cgi.rb", "rbconfig" => "rbconfig.rb", "monitor" => "monitor.rb", "pp" => "pp.rb", "net/http" => "nethttp.rb", "net/http/responses" => "nethttp_responses.rb", "open-uri" => "openuri.rb", "csv" => "csv.rb", "rexml/document" => "rexml.rb", "rexml/xpath" => "rexml/xpath.rb", "rexml/formatters" => "rexml/formatters.rb", "weakref" => "delegate.rb", "abbrev" => "tsort.rb", "zlib" => "zlib.rb", "getoptlong" => "getoptlong.rb", "ripper" => "ripper.rb", "mutex_m" => "mutex_m.rb", "drb" => "drb.rb", "resolv" => "resolv.rb", "bigdecimal" => "bigdecimal.rb",
 }
 
 /// Names that load something else, or nothing because it is always there.
@@ -59,6 +58,8 @@ fn alias(name: &str) -> Option<&'static str> {
         }
         "optparse/time" | "optparse/uri" => "optparse",
         "erb/util" => "erb",
+        "psych" => "yaml",
+        "drb/drb" | "drb/acl" | "drb/unix" | "drb/observer" => "drb",
         "bigdecimal/util" => "bigdecimal",
         "set"
         | "thread"
@@ -100,17 +101,6 @@ const REFUSED: &[&str] = &[
     "set/sorted_set",
 ];
 
-/// Whether a text is a program.
-fn parses(vm: &mut Vm, a: Args) -> R {
-    let text = vm.arg(a, 0);
-    let text = vm.to_str_bytes(text)?;
-    let good = vm.check_syntax(&text, "ripper").is_ok();
-    if !good {
-        vm.take_raise();
-    }
-    Ok(Value::bool(good))
-}
-
 pub(crate) fn known(name: &str) -> bool {
     !REFUSED.contains(&name) && (source(name).is_some() || alias(name).is_some())
 }
@@ -124,7 +114,7 @@ pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
     }
     match name {
         "json" => json::init(vm),
-        "yaml" | "psych" => yaml::init(vm),
+        "yaml" => yaml::init(vm),
         "digest" => digest::init(vm),
         "openssl" => {
             digest::init(vm);
@@ -133,10 +123,7 @@ pub(crate) fn load(vm: &mut Vm, name: &str) -> Res<()> {
         "erb" => erb::init(vm),
         "strscan" => strscan::init(vm),
         "zlib" => zlib::init(vm),
-        "ripper" => {
-            let ripper = vm.define_class(c::OBJECT, "Ripper", c::OBJECT);
-            vm.define_singleton(ripper, "__parses?", parses, 1, 1);
-        }
+        "ripper" => ripper::init(vm),
         _ => {}
     }
     let Some(found) = source(name) else { return Ok(()) };

@@ -197,6 +197,8 @@ pub struct Vm {
     pub inspecting: Vec<Value>,
     /// Flip-flops that are on, by the run of the method they stand in.
     pub flipped: FxHashSet<(u64, usize)>,
+    /// Which rare events a `TracePoint` waits for.
+    pub(crate) tracing: u8,
     /// Pairs whose `<=>` runs for an `==`.
     pub comparing: Vec<(Value, Value)>,
     pub catching: Vec<(u64, Value)>,

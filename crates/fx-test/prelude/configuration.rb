@@ -109,7 +109,11 @@ module RSpec
       end
       # A form of the report that counts where neither the command line nor `.rspec` names one.
       attr_reader :formatter_wishes
-      def add_formatter(name, path = nil) = (@formatter_wishes ||= []) << [name.to_s, path&.to_s]
+      def add_formatter(name, path = nil)
+        name = name.to_s unless name.is_a?(Class)
+        path = path&.to_s unless path.respond_to?(:write)
+        (@formatter_wishes ||= []) << [name, path]
+      end
       alias formatter= add_formatter
       def files_to_run = RSpec.world.groups.map(&:file_path).uniq
       def formatters = []
@@ -117,7 +121,7 @@ module RSpec
       def color_enabled? = false
       def reporter = RSpec::Core::Reporter.current
       def when_first_matching_example_defined(*) = nil
-      def register_ordering(*) = nil
+      def register_ordering(name, strategy = nil, &block) = Ordering.register(name, strategy, block)
       def backtrace_exclusion_patterns = @backtrace_exclusion_patterns ||= []
       def backtrace_inclusion_patterns = @backtrace_inclusion_patterns ||= []
       attr_writer :bisect_runner, :backtrace_exclusion_patterns, :backtrace_inclusion_patterns

@@ -199,11 +199,55 @@ module RSpec
     # RSpec uses (Jenkins, one at a time): the same seed gives the same order there and here.
     module Ordering
       WORD = 0xFFFF_FFFF
-      def self.random? = RSpec.configuration.order.to_s.start_with?("rand")
-      def self.of(items)
-        return items unless random?
-        seed = RSpec.configuration.seed.to_s
-        items.sort_by { |one| hash_of(seed + one.id) }
+      # Orders that a project defines have a block, or an object with `order`.
+      Own = Struct.new(:block) do
+        def order(items) = block.call(items)
+      end
+      class << self
+        def random? = global.equal?(:random)
+        # What orders the outermost groups: a name of ours, or something of the project's own.
+        def global
+          return forced.to_s.start_with?("rand") ? :random : :defined if forced
+          own = registered[:global] || registered[RSpec.configuration.order.to_s.to_sym]
+          own || (RSpec.configuration.order.to_s.start_with?("rand") ? :random : :defined)
+        end
+        attr_accessor :forced
+        def own? = !global.is_a?(Symbol)
+        def registered = @registered ||= {}
+        def register(name, strategy, block) = registered[name.to_sym] = strategy || Own.new(block)
+
+        # What orders the examples of a group and the groups in it.
+        def for_group(group)
+          wanted = group.metadata[:order] or return global
+          case wanted.to_sym
+          when :global then global
+          when :defined, :default then :defined
+          when :random, :rand then :random
+          else registered[wanted.to_sym] || unknown(wanted, group)
+          end
+        end
+
+        def of(items, strategy)
+          case strategy
+          when :defined then items
+          when :random then random(items)
+          else strategy.order(items)
+          end
+        end
+
+        def random(items)
+          seed = RSpec.configuration.seed.to_s
+          items.sort_by { |one| hash_of(seed + one.id) }
+        end
+
+        private
+
+        def unknown(name, group)
+          warn("WARNING: Ignoring unknown ordering specified using `:order => #{name.inspect}` metadata.\n" \
+               "         Falling back to configured global ordering.\n" \
+               "         Unrecognized ordering specified at: #{group.metadata[:location]}")
+          global
+        end
       end
       def self.hash_of(text)
         hash = 0
@@ -225,7 +269,7 @@ module RSpec
       end
 
       def run(group)
-        examples = Ordering.of(group.examples.select { |one| @chosen.include?(one) })
+        examples = Ordering.of(group.examples.select { |one| @chosen.include?(one) }, Ordering.for_group(group))
         return true if group.all_examples.none? { |one| @chosen.include?(one) }
         return false if RSpec.world.wants_to_quit
         @reporter.group_started(group)
@@ -245,7 +289,7 @@ module RSpec
           quit_if_enough unless passed
           passed
         end
-        good.all? & Ordering.of(group.children).map { |child| run(child) }.all?
+        good.all? & Ordering.of(group.children, Ordering.for_group(group)).map { |child| run(child) }.all?
       end
 
       def quit_if_enough

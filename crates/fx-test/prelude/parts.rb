@@ -19,9 +19,10 @@ module RSpec
       # After loading: what there is, and which filters mean something. The answer says which filters hold in
       # all parts, and whether anything is run.
       def self.loaded(reporter, matching, any)
-        groups = RSpec.world.groups.map { |one| [one.id, one.metadata[:file_path]] }
+        groups = Ordering.of(RSpec.world.groups, Ordering.global) if Ordering.own?
+        groups = (groups || RSpec.world.groups).map { |one| [one.id, one.metadata[:file_path]] }
         config = RSpec.configuration
-        tell(loaded: groups, errors: reporter.errors.size, matching: matching, any: any,
+        tell(loaded: groups, errors: reporter.errors.size, matching: matching, any: any, own: Ordering.own?,
           formats: config.formatter_wishes, profile: config.profile_examples,
           statuses: config.example_status_persistence_file_path, code: config.failure_exit_code)
         answer = FxPart.go
@@ -55,6 +56,7 @@ module RSpec
         began = Runner.now
         config = Runner.configure(@options)
         @outputs = Outputs.new(@options["formats"])
+        @outputs.begin
         @reporter = Reporter.new(@outputs.formatters)
         groups = load
         loaded = Runner.now
@@ -86,6 +88,8 @@ module RSpec
         groups = said.each_with_index.flat_map do |one, part|
           (one["loaded"] || []).map { |id, file| [id, part, file] }
         end
+        # An order of the project's own holds within a part.
+        return groups.map { |id, part, _| [id, part] } if said.any? { |one| one["own"] }
         ordered(groups).map { |id, part, _| [id, part] }
       end
       def settings(said)
@@ -99,7 +103,7 @@ module RSpec
       Order = Struct.new(:id, :part, :file)
       def ordered(groups)
         groups = groups.map { |one| Order.new(*one) }
-        return Ordering.of(groups).map(&:to_a) if Ordering.random?
+        return Ordering.random(groups).map(&:to_a) if Ordering.random?
         files = @options["files"].map { |path| Place.relative(path.split(":").first) }
         groups.sort_by.with_index { |one, at| [files.index(one.file) || files.size, at] }.map(&:to_a)
       end

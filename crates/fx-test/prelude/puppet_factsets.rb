@@ -22,7 +22,9 @@ module RspecPuppetFacts
     def version = @version ||= Gem::Version.new(facts["facterversion"] || "0")
     def system = facts["operatingsystem"] || facts.dig("os", "name") || ""
     def release = (facts["operatingsystemrelease"] || facts.dig("os", "release", "full") || "").to_s
-    def major = (facts["operatingsystemmajrelease"] || facts.dig("os", "release", "major") || release.split(".")[0]).to_s
+    def major
+      (facts["operatingsystemmajrelease"] || facts.dig("os", "release", "major") || release.split(".")[0]).to_s
+    end
     def hardware = facts["hardwaremodel"] || facts.dig("os", "hardware") || ""
     # Whether it may be one of this system, as far as that is known without reading it.
     def may_be?(system) = @file.nil? || @file.start_with?(system.downcase)

@@ -26,6 +26,7 @@ module RSpec
       end
       def count = passed.size + failed.size + pending.size
       def start(count) = tell(:start, count)
+      def started(load_time) = tell(:started, load_time)
       def finish(duration, load_time) = tell(:finish, self, duration, load_time)
       def summary_line
         words = ["#{plural(count, "example")}, #{plural(failed.size, "failure")}"]

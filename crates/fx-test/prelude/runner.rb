@@ -9,14 +9,16 @@ module RSpec
       attr_reader :formatters
       def initialize(wishes)
         @files, @formatters = [], []
-        @free = wishes.nil? || wishes.empty?
-        fill(@free ? [["progress", nil]] : wishes)
+        @wishes = wishes || []
+        @free = @wishes.empty?
       end
+      # Once the libraries are read that may bring formatters.
+      def begin = fill(@free ? [["progress", nil]] : @wishes)
       # What the project's own settings ask for, once they are known.
       def settle(wishes)
         return unless @free && wishes
         @formatters.clear
-        fill(wishes.select { |name, _| Formatters::KINDS.key?(name) })
+        fill(wishes)
       end
       def fill(wishes)
         wishes.each { |name, path| @formatters << open(name, path) }
@@ -25,10 +27,14 @@ module RSpec
       end
       def open(name, path)
         kind = Formatters::KINDS[name]
-        raise NoReport, "Formatter '#{name}' unknown; there are #{Formatters::KINDS.keys.join(", ")}" unless kind
-        return kind.new($stdout) unless path
-        @files << File.open(path, "w")
-        kind.new(@files.last)
+        own = Formatters.custom(name) unless kind || FxPart.teller?
+        unless kind || own
+          raise NoReport, "the formatter #{name} needs one machine for all files: --jobs 1" if FxPart.teller?
+          raise NoReport, "Formatter '#{name}' unknown; there are #{Formatters::KINDS.keys.join(", ")}"
+        end
+        @files << File.open(path, "w") if path.is_a?(String)
+        out = path.is_a?(String) ? @files.last : path || $stdout
+        kind ? kind.new(out) : Formatters::Custom.new(own, out)
       end
       def close
         @files.each(&:close)
@@ -58,11 +64,13 @@ module RSpec
         ["lib", "spec", *@options["include"]].each { |dir| $LOAD_PATH.unshift(File.expand_path(dir)) }
         RSpec::Puppet::Fixtures.prepare
         Array(@options["require"]).each { |name| require name }
+        outputs&.begin
         load_files(reporter)
         outputs&.settle(config.formatter_wishes)
         loaded = now
         chosen = choose { |matching, any| outputs ? nil : Part.loaded(reporter, matching, any) }
         reporter.start(chosen.size)
+        reporter.started(loaded - began)
         run_groups(reporter, chosen) if chosen && reporter.errors.empty?
         reporter.finish(now - loaded, loaded - began)
         outputs&.close
@@ -76,6 +84,7 @@ module RSpec
         config.fail_fast = options["fail_fast"]
         config.seed = options["seed"] if options["seed"]
         config.order = options["order"] || :defined
+        Ordering.forced = options["order"] if options["order_given"]
         config.seed = rand(0xFFFF) if Ordering.random? && !options["seed"]
         config.profile_examples = options["profile"] if options["profile"]
         config.only_failures = true if options["only_failures"]
@@ -142,7 +151,7 @@ module RSpec
       def run_groups(reporter, chosen)
         chosen = chosen.to_h { |one| [one, true] }.compare_by_identity
         suite(:before, reporter)
-        groups = Ordering.of(RSpec.world.groups)
+        groups = Ordering.of(RSpec.world.groups, Ordering.global)
         groups.each { |group| GroupRun.new(reporter, chosen).run(group) } if reporter.errors.empty?
         suite(:after, reporter)
       end

@@ -47,6 +47,8 @@ const CORE: &[&str] = &[
     "reporter",
     "statuses",
     "formatters",
+    "notifications",
+    "custom_formatters",
     "parts",
     "puppet_coverage",
     "runner",

@@ -43,6 +43,8 @@ class OptionParser
     def takes? = !@arg.nil?
 
     def convert(text, spelled)
+      # A switch that has a `no` form and was given nothing says yes.
+      return true if text.nil? && @negatable && !@type && !@values && @optional&.include?("=")
       return text if text.nil? && !@values
       if @values
         pairs = @values.is_a?(Hash) ? @values : @values.to_h { |v| [v.to_s, v] }
@@ -277,7 +279,7 @@ class OptionParser
       if value.nil? && !switch.optional
         raise MissingArgument.new(spelled) if argv.empty?
         value = argv.shift
-      elsif value.nil? && switch.optional && !argv.empty? && argv.first !~ /\A-./
+      elsif value.nil? && switch.optional && !switch.optional.include?("=") && !argv.empty? && argv.first !~ /\A-./
         value = argv.shift
       end
       give(switch, switch.convert(value, spelled), into)
@@ -301,7 +303,7 @@ class OptionParser
       if value.nil? && !switch.optional
         raise MissingArgument.new("-#{letter}") if argv.empty?
         value = argv.shift
-      elsif value.nil? && !argv.empty? && argv.first !~ /\A-./
+      elsif value.nil? && !switch.optional.include?("=") && !argv.empty? && argv.first !~ /\A-./
         value = argv.shift
       end
       give(switch, switch.convert(value, "-#{letter}"), into)

@@ -46,8 +46,17 @@ class Addrinfo
   def self.respond_to_missing?(*) = true
 end
 
-%i[IPSocket TCPSocket TCPServer UDPSocket UNIXSocket UNIXServer].each do |name|
-  Object.const_set(name, Class.new(BasicSocket) do
+class IPSocket < BasicSocket
+  # The address of a name that is one already, or means this machine.
+  def self.getaddress(name)
+    return name if name.match?(/\A(?:\d+\.){3}\d+\z/) || name.include?(":")
+    return "127.0.0.1" if name == "localhost"
+    raise(NotImplementedError, "IPSocket.getaddress(#{name.inspect}): names are not resolved by this runtime")
+  end
+end
+
+%i[TCPSocket TCPServer UDPSocket UNIXSocket UNIXServer].each do |name|
+  Object.const_set(name, Class.new(name.start_with?("UNIX") ? BasicSocket : IPSocket) do
     define_singleton_method(:new) do |*|
       raise(NotImplementedError, "#{name}.new: sockets are not supported by this runtime")
     end

@@ -1,6 +1,6 @@
 //! Exception and its tree: messages, backtraces, Errno.
 
-mod similar;
+pub(crate) mod similar;
 mod underline;
 
 use crate::heap::Ext;

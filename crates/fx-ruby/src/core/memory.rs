@@ -18,6 +18,8 @@ pub(crate) fn init(vm: &mut Vm) {
     vm.def_single(c::OBJECTSPACE, "count_objects", count_objects, 0, 1);
     vm.def_single(c::OBJECTSPACE, "define_finalizer", define_finalizer, 1, 2);
     vm.def_single(c::OBJECTSPACE, "undefine_finalizer", undefine_finalizer, 1, 1);
+    vm.def_single(c::OBJECTSPACE, "__similar", super::exception::similar::similar_in_list, 2, 2);
+    vm.def_single(c::OBJECTSPACE, "__watch", super::trace::watch, 1, 1);
     // What ObjectSpace::WeakMap is made of.
     vm.def_single(c::OBJECTSPACE, "__weak_get", weak_get, 2, 2);
     vm.def_single(c::OBJECTSPACE, "__weak_set", weak_set, 3, 3);

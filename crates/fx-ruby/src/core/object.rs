@@ -48,7 +48,9 @@ const BASIC_OBJECT_METHODS: &[Native] = &[
             Some(Vis::Protected) => Some("protected"),
             _ => None,
         };
-        vm.undefined_method(a.recv, name, &args[1..], false, hidden)
+        // What a `method_missing` of Ruby hands on with `super` failed as it was written.
+        let bare = vm.bare_name && args.len() == 1;
+        vm.undefined_method(a.recv, name, &args[1..], bare, hidden)
     }),
     private("singleton_method_added", 1, 1, |_, _| Ok(NIL))
         .also(&["singleton_method_removed", "singleton_method_undefined"]),

@@ -574,7 +574,10 @@ impl Vm {
         let p = self.heap.pr(v);
         match &p.body {
             ProcBody::Code(code) => {
-                (std::ptr::from_ref(*code) as u64) ^ u64::from(p.env) << 8 ^ p.self_val.bits() << 20
+                // Another run of the method or lambda makes another one, whatever they share.
+                let made = p.frame.home.rotate_left(36);
+                let code = std::ptr::from_ref(*code) as u64;
+                code ^ u64::from(p.env) << 8 ^ p.self_val.bits() << 20 ^ made
             }
             ProcBody::Sym(s) => u64::from(s.0) << 8 | 1,
             ProcBody::Method(m) => m.bits() << 1,

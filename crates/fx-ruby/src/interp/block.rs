@@ -113,7 +113,7 @@ impl Vm {
         if let ProcBody::Code(code) = p.body
             && !p.lambda
         {
-            let (me, env, frame, tag) = (p.self_val, p.env, p.frame, p.tag);
+            let (me, env, frame, tag, ruby2) = (p.self_val, p.env, p.frame, p.tag, p.ruby2);
             let params = &code.params;
             if params.simple && !kw {
                 let argc = self.stack.len() - start;
@@ -132,7 +132,7 @@ impl Vm {
                 if params.spreads && self.stack.len() - start == 1 + usize::from(kw) && !kw {
                     self.spread(start)?;
                 }
-                self.bind_args(code, start, kw, false, false, passed)?;
+                self.bind_args(code, start, kw, false, ruby2, passed)?;
             }
             if self.frames.len() >= self.limits.depth as usize {
                 self.stack.truncate(start);

@@ -3,6 +3,7 @@
 use fx_ruby_syntax::Sym;
 use fx_ruby_syntax::ast::{ClassNode, Code, CodeKind, ConstScope, DefNode};
 
+use crate::core::trace;
 use crate::interp::Fp;
 use crate::names as n;
 use crate::object::{Body, ClassKind, Cref, Vis, c};
@@ -226,13 +227,24 @@ impl Vm {
         };
         let label = self.intern(&label);
         self.push_frame(code, cref, me, NIL, NO_METHOD, class, label, start as u32, env);
-        let result = self.eval(Fp::new(start as u32, env, me), code.body.get());
+        let result = self.traced_body(Fp::new(start as u32, env, me), code);
         self.frames.pop();
         self.stack.truncate(start);
         if env != 0 {
             self.heap.release_env(env);
         }
         result
+    }
+
+    fn traced_body(&mut self, fp: Fp, code: &'static Code) -> R {
+        if self.tracing & trace::CLASS != 0 {
+            self.trace(trace::CLASS, Some(code.pos), NIL)?;
+        }
+        let result = self.eval(fp, code.body.get())?;
+        if self.tracing & trace::END != 0 {
+            self.trace(trace::END, Some(code.end_pos.saturating_sub(1)), NIL)?;
+        }
+        Ok(result)
     }
 
     pub(crate) fn alias(&mut self, class: u32, new: Sym, old: Sym) -> Res<()> {

@@ -125,6 +125,8 @@ fn start(options: Map<String, Value>, jobs: Option<usize>, read_log: Option<Path
         options::files(&options).into_iter().partition(|file| options::is_policy(file));
     let mut parts = Vec::new();
     let jobs = match &read_log {
+        // A formatter of the project's own hears of examples as objects, which stay in their machine.
+        _ if has_own_format(&options) => 1,
         Some(_) => specs.len().min(MOST_WATCHED),
         None => at_once(&*host, jobs, &specs),
     };
@@ -169,6 +171,16 @@ fn start(options: Map<String, Value>, jobs: Option<usize>, read_log: Option<Path
         Ok(()) => code,
         Err(why) => failed(why),
     }
+}
+
+/// Whether a form of the report is a class of the project's.
+fn has_own_format(options: &Map<String, Value>) -> bool {
+    let formats = options.get("formats").and_then(Value::as_array);
+    formats.into_iter().flatten().any(|format| {
+        format[0].as_str().is_some_and(|name| {
+            name.starts_with(|first: char| first.is_uppercase()) && name != "RspecJunitFormatter"
+        })
+    })
 }
 
 /// How many files are run at once: each machine starts anew, which small suites would not win back.
@@ -263,6 +275,21 @@ impl Write for OnScreen {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_class_is_a_format_of_the_project() {
+        let table = [
+            ("json", false),
+            ("RspecJunitFormatter", false),
+            ("My::Formatter", true),
+            ("d", false),
+        ];
+        for (name, expected) in table {
+            let formats = serde_json::json!({ "formats": [["json", null], [name, "out"]] });
+            let Value::Object(options) = formats else { continue };
+            assert_eq!(has_own_format(&options), expected, "{name}");
+        }
+    }
 
     #[test]
     fn files_are_shared_out_by_size_and_keep_their_order() {

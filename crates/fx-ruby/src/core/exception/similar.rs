@@ -5,7 +5,7 @@ use crate::heap::Ext;
 use crate::names as n;
 use crate::object::c;
 use crate::value::{Tag, Value};
-use crate::vm::{Res, Vm};
+use crate::vm::{Args, R, Res, Vm};
 use crate::wording::Wording;
 
 /// Words of the language that can be meant where a variable was expected.
@@ -217,6 +217,19 @@ impl Vm {
         let found = if exact.is_empty() { closest(&wanted, &names) } else { exact };
         found.into_iter().map(|i| self.inspect_string(keys[i])).collect()
     }
+}
+
+/// The names of a list that can be meant by another one.
+pub(crate) fn similar_in_list(vm: &mut Vm, a: Args) -> R {
+    let (word, list) = (vm.arg(a, 0), vm.arg(a, 1));
+    let word = vm.shown(word)?;
+    let list = if list.is_arr() { vm.heap.arr(list).clone() } else { Vec::new() };
+    let mut names = Vec::with_capacity(list.len());
+    for name in &list {
+        names.push(vm.shown(*name)?);
+    }
+    let found = closest(&word, &names).into_iter().map(|at| list[at]).collect();
+    Ok(vm.arr(found))
 }
 
 fn close_to(name: &str, mut names: Vec<String>) -> Vec<String> {

@@ -61,7 +61,9 @@ pub(super) fn options(
     put("only", json!(args.only));
     put("tags", json!(kept.tag.iter().chain(&args.tag).map(|tag| tag_of(tag)).collect::<Vec<_>>()));
     let by_seed = args.seed.or(kept.seed).map(|_| "random".to_owned());
-    let order = args.order.or(by_seed).or(kept.order).unwrap_or_else(|| "defined".to_owned());
+    let order = args.order.or(by_seed).or(kept.order);
+    put("order_given", json!(order.is_some()));
+    let order = order.unwrap_or_else(|| "defined".to_owned());
     let (order, seed) = match order.split_once(':') {
         Some((order, seed)) => (order.to_owned(), seed.parse().ok()),
         None => (order, None),
