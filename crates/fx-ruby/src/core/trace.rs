@@ -1,4 +1,4 @@
-//! What `TracePoint` is told: a class or module opens or closes, an exception is raised. These are
+//! What `TracePoint` reports: a class or module opens or closes, an exception is raised. These are
 //! rare enough that a look at a flag costs nothing; calls and lines are not, so they are refused.
 
 use crate::object::c;
@@ -9,14 +9,14 @@ pub(crate) const CLASS: u8 = 1;
 pub(crate) const END: u8 = 2;
 pub(crate) const RAISE: u8 = 4;
 
-/// Says which events are to be told.
+/// Sets which events are reported.
 pub(crate) fn watch(vm: &mut Vm, a: Args) -> R {
     vm.tracing = vm.arg(a, 0).fixnum().and_then(|mask| u8::try_from(mask).ok()).unwrap_or(0);
     Ok(NIL)
 }
 
 impl Vm {
-    /// Tells those who watch. Until the Ruby part says so again nothing is told.
+    /// Reports an event to the Ruby part. Until that asks again nothing is reported.
     #[cold]
     pub(crate) fn trace(&mut self, event: u8, pos: Option<u32>, value: Value) -> Res<()> {
         self.tracing = 0;
