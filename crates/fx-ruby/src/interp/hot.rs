@@ -262,11 +262,21 @@ impl Vm {
     pub(super) fn eval_index(&mut self, fp: Fp, node: N) -> R {
         let Kind::Bin(_, l, r, _) = &node.kind else { return Ok(NIL) };
         if let Some(l) = self.leaf(fp, l).or_else(|| self.own(fp, l))
-            && let Some(r) = self.leaf_step(fp, r)
+            && let Some(r) = self.key(fp, r)
         {
             return self.index_of(fp, node, l, r);
         }
         self.eval_index_deep(fp, node)
+    }
+
+    /// As [`Vm::leaf_step`], and a symbol too.
+    #[expect(clippy::inline_always, reason = "folds into elements")]
+    #[inline(always)]
+    fn key(&self, fp: Fp, node: N) -> Option<Value> {
+        if let Kind::Sym(sym) = &node.kind {
+            return Some(Value::sym(*sym));
+        }
+        self.leaf_step(fp, node)
     }
 
     #[inline(never)]
@@ -287,6 +297,8 @@ impl Vm {
                 let item = usize::try_from(at).ok().and_then(|at| array.v.get(at));
                 return Ok(item.copied().unwrap_or(NIL));
             }
+        } else if l.is_hash() {
+            return self.bin_slow(fp, node, l, r);
         }
         self.bin_of(fp, node, Op::Index, l, r)
     }
@@ -319,10 +331,13 @@ impl Vm {
         self.leaf(fp, node)
     }
 
-    /// An instance variable whose place is known.
+    /// A captured local, or an instance variable whose place is known.
     #[expect(clippy::inline_always, reason = "folds into elements")]
     #[inline(always)]
     fn own(&self, fp: Fp, node: N) -> Option<Value> {
+        if let Kind::EVar(0, slot) = &node.kind {
+            return Some(self.heap.envs[fp.env() as usize].vars[*slot as usize]);
+        }
         let Kind::IVar(site) = &node.kind else { return None };
         if !fp.me.is_obj() {
             return None;
