@@ -9,7 +9,8 @@
 # MODULEPATH holds the modules of modules.tsv; a case sees the module it is named after, those on its first line
 # (`# modules: …`) and what they depend on. PUPPET is the original, FIXPOINT our program
 # (`none`: only the original is run). What the cases install is in
-# the archive $ARCHIVES (packages.txt; `apt-get install --download-only`). The results are in $OUT (or ./out): CASE.a,
+# the archive $ARCHIVES (packages.txt; `apt-get install --download-only`); augeas-tools, which augeas needs in ours, may be named in
+# $DEBS. The results are in $OUT (or ./out): CASE.a,
 # CASE.b, CASE.diff. The original's are kept while the case is as it was.
 set -u
 modulepath=$1 puppet=$2 fixpoint=$3
