@@ -68,6 +68,8 @@ module OpenSSL
     VERIFY_NONE, VERIFY_PEER, VERIFY_FAIL_IF_NO_PEER_CERT, VERIFY_CLIENT_ONCE = 0, 1, 2, 4
     TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION = 0x301, 0x302, 0x303, 0x304
     class SSLError < OpenSSLError; end
+    autoload :SSLContext, "openssl/ssl"
+    autoload :SSLSocket, "openssl/ssl"
   end
   def self.secure_compare(a, b)
     fixed_length_secure_compare(Digest.digest("SHA256", a), Digest.digest("SHA256", b)) && a == b
