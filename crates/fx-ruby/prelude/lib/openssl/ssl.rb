@@ -50,7 +50,9 @@ module OpenSSL
 
       private
 
-      NUMBERS = { SSL3: 0x300, TLS1: TLS1_VERSION, TLS1_1: TLS1_1_VERSION, TLS1_2: TLS1_2_VERSION, TLS1_3: TLS1_3_VERSION }
+      NUMBERS = {
+        SSL3: 0x300, TLS1: TLS1_VERSION, TLS1_1: TLS1_1_VERSION, TLS1_2: TLS1_2_VERSION, TLS1_3: TLS1_3_VERSION,
+      }.freeze
       private_constant :NUMBERS, :PLAIN
 
       def number(version)
