@@ -14,6 +14,9 @@ use crate::vm::{Args, R, Vm};
 fn run(vm: &mut Vm, a: Args) -> R {
     let (argv, env, dir, input, merge) =
         (vm.arg(a, 0), vm.arg(a, 1), vm.arg(a, 2), vm.arg(a, 3), vm.arg(a, 4));
+    if argv.is_arr() && vm.heap.arr(argv).is_empty() {
+        return vm.arg_error("wrong number of arguments (given 0, expected 1+)");
+    }
     vm.flush_files();
     let plain = argv.is_str()
         && !vm.bytes(argv).iter().any(|b| b"*?{}[]<>()~&|\\$;'`\"\n#=%!".contains(b))
