@@ -121,7 +121,8 @@ fn errors_of(result: &p::ParseResult<'_>) -> Vec<ParseError> {
             ParseError {
                 message: String::from_utf8_lossy(e.message()).into_owned(),
                 start: at.start(),
-                end: at.end(),
+                // Of a here-document without an end the parser may say that it ends before it begins.
+                end: at.end().max(at.start()),
                 line: at.start_line(),
             }
         })
@@ -257,7 +258,8 @@ impl Lower<'_> {
             self.error = Some(ParseError {
                 message: message.to_owned(),
                 start: at.start(),
-                end: at.end(),
+                // Of a here-document without an end the parser may say that it ends before it begins.
+                end: at.end().max(at.start()),
                 line: at.start_line(),
             });
         }
