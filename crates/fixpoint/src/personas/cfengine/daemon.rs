@@ -54,8 +54,29 @@ impl PidFile {
         }
     }
 
-    /// Who is gone leaves no number behind.
+    /// Who is gone leaves no number behind; that of a successor, who may have begun meanwhile, stays.
     pub(super) fn end(&self, host: &OsHost) {
-        let _gone = host.remove_file(&self.0);
+        if self.read(host) == i32::try_from(std::process::id()).ok() {
+            let _gone = host.remove_file(&self.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_a_successor_stays() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = PidFile(dir.path().join("cf-serverd.pid"));
+        let host = OsHost::new();
+        for (number, stays) in [(std::process::id() + 1, true), (std::process::id(), false)] {
+            let text = format!("{number}\n");
+            host.write(&file.0, text.as_bytes(), &WriteOptions::default()).expect("a file");
+            host.settle().expect("a file in its place");
+            file.end(&host);
+            assert_eq!(file.0.exists(), stays, "{number}");
+        }
     }
 }
