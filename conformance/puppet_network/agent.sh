@@ -21,7 +21,8 @@ check() { # NAME, then a command
 }
 has() { grep -qF -- "$2" "$1" || { echo "no '$2' in"; cat "$1"; return 1; }; }
 lacks() { ! grep -qF -- "$2" "$1" || { echo "'$2' in"; cat "$1"; return 1; }; }
-mkdir -p "$D/code/environments" "$D/out" "$D/server"
+mkdir -p "$D/code/environments" "$D/out" "$D/server/puppetserver/conf.d"
+echo 'certificate-authority: { allow-auto-renewal: true }' > "$D/server/puppetserver/conf.d/ca.conf"
 cp -r "$here/environment" "$D/code/environments/production"
 "$fixpoint" serve -v --listen 127.0.0.1:0 --set confdir="$D/server" --set ssldir="$D/server/ssl" --set vardir="$D/server/var" \
     --set codedir="$D/code" --set certname=localhost --set keylength=2048 > "$D/listening" 2> "$D/log" &
@@ -121,11 +122,46 @@ check "a node sees itself" code 200 as n2 GET '/puppet/v3/node/n2?environment=pr
 check "a node does not see another" code 403 as n1 GET '/puppet/v3/node/n2?environment=production'
 check "nor its catalog" code 403 as n1 GET '/puppet/v3/catalog/n2?environment=production'
 check "nor may it administrate" code 403 as n1 GET /puppet-ca/v1/certificate_status/n2
+
+# An agent of version 7 asks for no renewal, one of version 8 does so in this way, with the certificate that it has.
+serial() { openssl x509 -noout -serial -in "$1"; }
+own=$D/n1/ssl/certs/n1.pem
+cp "$own" "$D/old.pem"
+renew() { # CERTIFICATE
+    curl -sS -o "$D/renewed.pem" -w '%{http_code}' -X POST --cacert "$ssl/certs/ca.pem" --cert "$1" \
+        --key "$D/n1/ssl/private_keys/n1.pem" -H 'Content-Type: text/plain' --data '' \
+        "https://localhost:$port/puppet-ca/v1/certificate_renewal"
+}
+check "a certificate is renewed by its holder" code 200 renew "$own"
+cp "$D/renewed.pem" "$own"
+check "the new one has another serial number" test "$(serial "$own")" != "$(serial "$D/old.pem")"
+check "and the same key" cmp <(openssl x509 -noout -pubkey -in "$own") <(openssl x509 -noout -pubkey -in "$D/old.pem")
+check "and the extensions of the old one" has <(openssl x509 -noout -text -in "$own") 1.3.6.1.4.1.34380.1.1.13
+agent n1 -t
+check "the agent runs with it" has "$D/n1.out" "code 0"
+check "puppet ssl verify agrees with it" "$puppet" ssl verify --confdir "$D/n1/conf" --vardir "$D/n1/var" --certname n1
+check "the old one is not renewed again" code 403 renew "$D/old.pem"
+
 check "n2 is revoked" code 204 admin PUT /puppet-ca/v1/certificate_status/n2 '{"desired_state":"revoked"}'
 check "a revoked node is refused" test "$(as n2 GET '/puppet/v3/node/n2?environment=production' 2> /dev/null)" != 200
 agent n2 -t
 check "a revoked agent ends with 1" has "$D/n2.out" "code 1"
 check "another one is served" code 200 as n1 GET '/puppet/v3/node/n1?environment=production'
+
+cp "$D/n2/ssl/certs/n2.pem" "$D/n2.revoked.pem"
+cp "$D/n2/ssl/private_keys/n2.pem" "$D/n2.revoked.key"
+check "the server forgets n2" code 204 admin DELETE /puppet-ca/v1/certificate_status/n2
+check "n2 throws its own away" "$puppet" ssl clean --confdir "$D/n2/conf" --vardir "$D/n2/var" --certname n2
+agent n2 -t
+check "n2 asks anew" code 200 admin GET /puppet-ca/v1/certificate_status/n2
+check "it is signed anew" code 204 admin PUT /puppet-ca/v1/certificate_status/n2 '{"desired_state":"signed"}'
+agent n2 -t
+check "n2 runs again" has "$D/n2.out" "code 0"
+again() {
+    curl -sS -o "$D/body" -w '%{http_code}' --cacert "$ssl/certs/ca.pem" --cert "$D/n2.revoked.pem" --key "$D/n2.revoked.key" \
+        -H 'Accept: application/json' "https://localhost:$port/puppet/v3/node/n2?environment=production"
+}
+check "its old certificate stays refused" test "$(again 2> /dev/null)" != 200
 
 if [ $failed = 1 ]; then
     [ -n "${KEEP:-}" ] && cp -r "$D" "$KEEP"
