@@ -74,4 +74,4 @@ def main():
             each(f"PUT of a node of {len(body) // 1000} kB", LARGE, "PUT", path, body)
 
 
-main()
+if __name__ == "__main__": main()

@@ -96,12 +96,12 @@ impl Context<'_, '_> {
     }
 
     pub(crate) fn put_own(&mut self, kind: &str, name: &str, value: &Value) -> Answer<()> {
-        self.put_own_text(kind, name, &value.to_string())
+        self.put_own_text(kind, name, value.to_string().as_bytes())
     }
 
     /// A document that is already text.
-    pub(crate) fn put_own_text(&mut self, kind: &str, name: &str, text: &str) -> Answer<()> {
-        self.docs.put(&self.org, kind, name, text.as_bytes())?;
+    pub(crate) fn put_own_text(&mut self, kind: &str, name: &str, text: &[u8]) -> Answer<()> {
+        self.docs.put(&self.org, kind, name, text)?;
         if let Some(versions) = versions_of(kind) {
             let version = self.server.random_hex(16);
             self.docs.put(&self.org, versions, name, version.as_bytes())?;

@@ -11,6 +11,7 @@ mod artifacts;
 mod associations;
 mod authenticate;
 mod authenticate_user;
+mod buffers;
 mod clients;
 mod containers;
 mod context;
@@ -44,6 +45,7 @@ mod users;
 mod validation;
 mod versions;
 
+pub use buffers::Buffers;
 pub use manifest::files_in as files_of;
 pub use message::{Reply, Request};
 pub use routes::endpoints;

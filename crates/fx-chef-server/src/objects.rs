@@ -37,7 +37,9 @@ impl Kind {
         if context.has_own(self.stored_as, &name)? {
             return self.taken();
         }
-        context.put_own_text(self.stored_as, &name, &sent.text(&body))?;
+        let text = sent.text(&body, &context.server.buffers);
+        context.put_own_text(self.stored_as, &name, &text)?;
+        context.server.buffers.give_back(text);
         context.new_rights(self.collection, &name)?;
         let uri = context.url_of(self.collection, &name);
         Ok(Reply::created(&uri, &json!({"uri": uri})))
@@ -75,13 +77,13 @@ impl Kind {
         if body.entry("name").or_insert_with(|| name.into()) != name {
             return fail(400, mismatch);
         }
-        let text = sent.text(&(self.checked)(body)?);
+        let text = sent.text(&(self.checked)(body)?, &context.server.buffers);
         if !context.has_own(self.stored_as, name)? {
             return fail(404, (self.missing)(name));
         }
         context.need("update", self.collection, name)?;
         context.put_own_text(self.stored_as, name, &text)?;
-        Ok(Reply::text(200, text.into_bytes()))
+        Ok(Reply::text(200, text))
     }
 
     pub(crate) fn delete(&self, context: &mut Context<'_, '_>, name: &str) -> Answer {

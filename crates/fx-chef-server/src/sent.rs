@@ -8,6 +8,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::buffers::Buffers;
 use crate::context::{Answer, body_of};
 use crate::validation::Body;
 
@@ -29,19 +30,19 @@ impl<'a> Sent<'a> {
     }
 
     /// The text of a document in the form in which it is kept.
-    pub(crate) fn text(&self, body: &Body) -> String {
+    pub(crate) fn text(&self, body: &Body, buffers: &Buffers) -> Vec<u8> {
         let size: usize = self.large.iter().map(|(_, raw)| raw.get().len()).sum();
-        let mut out = String::with_capacity(size + 512);
+        let mut out = buffers.take(size + 512);
         for (name, value) in body {
-            out.push(if out.is_empty() { '{' } else { ',' });
-            out.push_str(&Value::from(name.as_str()).to_string());
-            out.push(':');
+            out.push(if out.is_empty() { b'{' } else { b',' });
+            out.extend_from_slice(Value::from(name.as_str()).to_string().as_bytes());
+            out.push(b':');
             match self.large.iter().find(|(known, _)| known == name) {
-                Some((_, raw)) => out.push_str(raw.get()),
-                None => out.push_str(&value.to_string()),
+                Some((_, raw)) => out.extend_from_slice(raw.get().as_bytes()),
+                None => out.extend_from_slice(value.to_string().as_bytes()),
             }
         }
-        out.push('}');
+        out.push(b'}');
         out
     }
 }
@@ -133,7 +134,8 @@ mod tests {
     #[track_caller]
     fn check(sent: &str, kept: Option<&str>) {
         let read = Sent::read(sent.as_bytes(), &["normal", "default"]).ok();
-        let text = read.map(|sent| sent.text(&sent.body));
+        let text = read.map(|sent| sent.text(&sent.body, &Buffers::default()));
+        let text = text.map(|text| String::from_utf8(text).unwrap());
         assert_eq!(text.as_deref(), kept, "{sent}");
         // Whatever is kept can be read.
         let back: Option<Value> = kept.map(|text| serde_json::from_str(text).unwrap());

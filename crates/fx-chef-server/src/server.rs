@@ -6,6 +6,7 @@ use fx_fleet::{Documents, Fleet, Stopped};
 use serde_json::json;
 
 use crate::authenticate::{self, Caller, Signed};
+use crate::buffers::Buffers;
 use crate::context::{Actor, Answer, Context, GLOBAL};
 use crate::files;
 use crate::known::{self, Known};
@@ -52,6 +53,8 @@ pub struct Server {
     pub(crate) callers: Known<Caller>,
     /// Groups by the identifier of who is in them.
     pub(crate) memberships: Known<Vec<String>>,
+    /// For documents that come and go.
+    pub buffers: Buffers,
     /// Signs the URLs of files, the same on every server over the store.
     file_key: Vec<u8>,
 }
@@ -69,8 +72,8 @@ impl Server {
             Ok(fresh.clone())
         });
         let file_key = kept.map_err(said)?;
-        let (indexes, callers, memberships) = Default::default();
-        Ok(Server { parts, indexes, callers, memberships, file_key })
+        let (indexes, callers, memberships, buffers) = Default::default();
+        Ok(Server { parts, indexes, callers, memberships, buffers, file_key })
     }
 
     pub(crate) fn file_key(&self) -> &[u8] {

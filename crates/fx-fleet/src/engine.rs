@@ -1,5 +1,7 @@
 //! The one form of SQL that all records are written in, and what an engine does with it.
 
+use std::borrow::Cow;
+
 /// What went wrong with the store.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
@@ -27,87 +29,93 @@ pub enum Error {
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A value of a row.
+/// A value of a row. What goes into a statement is borrowed: a document of a node is large.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Cell {
+pub(crate) enum Cell<'a> {
     Null,
     Int(i64),
     Real(f64),
-    Text(String),
-    Bytes(Vec<u8>),
+    Text(Cow<'a, str>),
+    Bytes(Cow<'a, [u8]>),
 }
 
-impl From<i64> for Cell {
-    fn from(number: i64) -> Cell {
+impl From<i64> for Cell<'_> {
+    fn from(number: i64) -> Self {
         Cell::Int(number)
     }
 }
 
-impl From<f64> for Cell {
-    fn from(number: f64) -> Cell {
+impl From<f64> for Cell<'_> {
+    fn from(number: f64) -> Self {
         Cell::Real(number)
     }
 }
 
-impl From<u64> for Cell {
-    fn from(number: u64) -> Cell {
+impl From<u64> for Cell<'_> {
+    fn from(number: u64) -> Self {
         Cell::Int(i64::try_from(number).unwrap_or(i64::MAX))
     }
 }
 
-impl From<bool> for Cell {
-    fn from(on: bool) -> Cell {
+impl From<bool> for Cell<'_> {
+    fn from(on: bool) -> Self {
         Cell::Int(i64::from(on))
     }
 }
 
-impl From<&str> for Cell {
-    fn from(text: &str) -> Cell {
-        Cell::Text(text.to_owned())
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Cell::Text(Cow::Borrowed(text))
     }
 }
 
-impl From<&String> for Cell {
-    fn from(text: &String) -> Cell {
-        Cell::Text(text.clone())
+impl<'a> From<&'a String> for Cell<'a> {
+    fn from(text: &'a String) -> Self {
+        Cell::Text(Cow::Borrowed(text))
     }
 }
 
-impl From<&[u8]> for Cell {
-    fn from(bytes: &[u8]) -> Cell {
-        Cell::Bytes(bytes.to_vec())
+impl From<String> for Cell<'_> {
+    fn from(text: String) -> Self {
+        Cell::Text(Cow::Owned(text))
     }
 }
 
-impl<T: Into<Cell>> From<Option<T>> for Cell {
-    fn from(value: Option<T>) -> Cell {
+impl<'a> From<&'a [u8]> for Cell<'a> {
+    fn from(bytes: &'a [u8]) -> Self {
+        Cell::Bytes(Cow::Borrowed(bytes))
+    }
+}
+
+impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
+    fn from(value: Option<T>) -> Self {
         value.map_or(Cell::Null, Into::into)
     }
 }
 
 /// A row, read from its first cell on.
-pub(crate) struct Row(std::vec::IntoIter<Cell>);
+pub(crate) struct Row(std::vec::IntoIter<Cell<'static>>);
 
 impl Row {
-    pub(crate) fn new(cells: Vec<Cell>) -> Row {
+    pub(crate) fn new(cells: Vec<Cell<'static>>) -> Row {
         Row(cells.into_iter())
     }
 
     /// The next cell, whatever it is.
-    pub(crate) fn next(&mut self) -> Result<Cell> {
+    pub(crate) fn next(&mut self) -> Result<Cell<'static>> {
         self.0.next().ok_or_else(|| Error::Broken("a row is too short".into()))
     }
 
     pub(crate) fn text(&mut self) -> Result<String> {
         match self.next()? {
-            Cell::Text(text) => Ok(text),
+            Cell::Text(text) => Ok(text.into_owned()),
             other => Err(Error::Broken(format!("text was expected, not {other:?}"))),
         }
     }
 
     pub(crate) fn text_opt(&mut self) -> Result<Option<String>> {
         match self.next()? {
-            Cell::Text(text) => Ok(Some(text)),
+            Cell::Text(text) => Ok(Some(text.into_owned())),
             Cell::Null => Ok(None),
             other => Err(Error::Broken(format!("text was expected, not {other:?}"))),
         }
@@ -115,7 +123,7 @@ impl Row {
 
     pub(crate) fn bytes(&mut self) -> Result<Vec<u8>> {
         match self.next()? {
-            Cell::Bytes(bytes) => Ok(bytes),
+            Cell::Bytes(bytes) => Ok(bytes.into_owned()),
             other => Err(Error::Broken(format!("bytes were expected, not {other:?}"))),
         }
     }
@@ -199,17 +207,17 @@ impl Dialect {
 /// Statements of one transaction. Placeholders are `$1`, `$2` … in the order of the cells.
 pub(crate) trait Sql {
     /// Runs a statement; how many rows it changed.
-    fn run(&mut self, statement: &str, cells: &[Cell]) -> Result<u64>;
+    fn run(&mut self, statement: &str, cells: &[Cell<'_>]) -> Result<u64>;
     /// Runs several statements without placeholders.
     fn script(&mut self, statements: &str) -> Result<()>;
-    fn rows(&mut self, statement: &str, cells: &[Cell]) -> Result<Vec<Row>>;
+    fn rows(&mut self, statement: &str, cells: &[Cell<'_>]) -> Result<Vec<Row>>;
     /// What the engine writes in its own way.
     fn dialect(&self) -> Dialect;
 }
 
 impl dyn Sql + '_ {
     /// The first row.
-    pub(crate) fn row(&mut self, statement: &str, cells: &[Cell]) -> Result<Option<Row>> {
+    pub(crate) fn row(&mut self, statement: &str, cells: &[Cell<'_>]) -> Result<Option<Row>> {
         Ok(self.rows(statement, cells)?.into_iter().next())
     }
 }

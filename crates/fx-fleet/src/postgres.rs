@@ -170,12 +170,12 @@ impl Engine for Postgres {
 
 struct Open<'a>(Transaction<'a>);
 
-fn references(cells: &[Cell]) -> Vec<&(dyn ToSql + Sync)> {
+fn references<'a>(cells: &'a [Cell<'a>]) -> Vec<&'a (dyn ToSql + Sync)> {
     cells.iter().map(|cell| cell as &(dyn ToSql + Sync)).collect()
 }
 
 impl Sql for Open<'_> {
-    fn run(&mut self, statement: &str, cells: &[Cell]) -> Result<u64> {
+    fn run(&mut self, statement: &str, cells: &[Cell<'_>]) -> Result<u64> {
         self.0.execute(statement, &references(cells)).map_err(wrong)
     }
 
@@ -183,13 +183,16 @@ impl Sql for Open<'_> {
         self.0.batch_execute(statements).map_err(wrong)
     }
 
-    fn rows(&mut self, statement: &str, cells: &[Cell]) -> Result<Vec<Row>> {
+    fn rows(&mut self, statement: &str, cells: &[Cell<'_>]) -> Result<Vec<Row>> {
         let found = self.0.query(statement, &references(cells)).map_err(wrong)?;
         found
             .into_iter()
             .map(|row| {
-                let cells = (0..row.len()).map(|at| row.try_get::<_, Cell>(at));
-                cells.collect::<std::result::Result<Vec<Cell>, _>>().map(Row::new).map_err(wrong)
+                let cells = (0..row.len()).map(|at| row.try_get::<_, Cell<'static>>(at));
+                cells
+                    .collect::<std::result::Result<Vec<Cell<'static>>, _>>()
+                    .map(Row::new)
+                    .map_err(wrong)
             })
             .collect()
     }
@@ -201,7 +204,7 @@ impl Sql for Open<'_> {
 
 type Coding<T> = std::result::Result<T, Box<dyn std::error::Error + Sync + Send>>;
 
-impl ToSql for Cell {
+impl ToSql for Cell<'_> {
     fn to_sql(&self, kind: &Type, out: &mut BytesMut) -> Coding<IsNull> {
         match self {
             Cell::Null => Ok(IsNull::Yes),
@@ -221,8 +224,8 @@ impl ToSql for Cell {
             Cell::Text(text) if text.contains('\0') => {
                 text.replace('\0', "\u{fffd}").as_str().to_sql(kind, out)
             }
-            Cell::Text(text) => text.as_str().to_sql(kind, out),
-            Cell::Bytes(bytes) => bytes.as_slice().to_sql(kind, out),
+            Cell::Text(text) => text.as_ref().to_sql(kind, out),
+            Cell::Bytes(bytes) => bytes.as_ref().to_sql(kind, out),
         }
     }
 
@@ -233,23 +236,23 @@ impl ToSql for Cell {
     to_sql_checked!();
 }
 
-impl<'a> FromSql<'a> for Cell {
-    fn from_sql(kind: &Type, raw: &'a [u8]) -> Coding<Cell> {
+impl<'a> FromSql<'a> for Cell<'static> {
+    fn from_sql(kind: &Type, raw: &'a [u8]) -> Coding<Cell<'static>> {
         Ok(match *kind {
             Type::INT8 => Cell::Int(i64::from_sql(kind, raw)?),
             Type::INT4 => Cell::Int(i32::from_sql(kind, raw)?.into()),
             Type::BOOL => Cell::Int(bool::from_sql(kind, raw)?.into()),
             Type::FLOAT8 => Cell::Real(f64::from_sql(kind, raw)?),
-            Type::BYTEA => Cell::Bytes(raw.to_vec()),
+            Type::BYTEA => Cell::Bytes(raw.to_vec().into()),
             Type::JSONB => match raw.split_first() {
-                Some((1, text)) => Cell::Text(String::from_utf8(text.to_vec())?),
+                Some((1, text)) => Cell::Text(String::from_utf8(text.to_vec())?.into()),
                 _ => return Err("JSON of an unknown version".into()),
             },
-            _ => Cell::Text(String::from_utf8(raw.to_vec())?),
+            _ => Cell::Text(String::from_utf8(raw.to_vec())?.into()),
         })
     }
 
-    fn from_sql_null(_: &Type) -> Coding<Cell> {
+    fn from_sql_null(_: &Type) -> Coding<Cell<'static>> {
         Ok(Cell::Null)
     }
 

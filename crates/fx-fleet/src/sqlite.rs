@@ -136,7 +136,7 @@ fn numbered(statement: &str) -> String {
     statement.replace('$', "?")
 }
 
-impl ToSql for Cell {
+impl ToSql for Cell<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
             Cell::Null => ToSqlOutput::Owned(Value::Null),
@@ -149,7 +149,7 @@ impl ToSql for Cell {
 }
 
 impl Sql for Open<'_> {
-    fn run(&mut self, statement: &str, cells: &[Cell]) -> Result<u64> {
+    fn run(&mut self, statement: &str, cells: &[Cell<'_>]) -> Result<u64> {
         let mut statement = self.db.prepare_cached(&numbered(statement)).map_err(wrong)?;
         let changed = statement.execute(rusqlite::params_from_iter(cells)).map_err(wrong)?;
         Ok(changed as u64)
@@ -159,7 +159,7 @@ impl Sql for Open<'_> {
         self.db.execute_batch(statements).map_err(wrong)
     }
 
-    fn rows(&mut self, statement: &str, cells: &[Cell]) -> Result<Vec<Row>> {
+    fn rows(&mut self, statement: &str, cells: &[Cell<'_>]) -> Result<Vec<Row>> {
         let mut statement = self.db.prepare_cached(&numbered(statement)).map_err(wrong)?;
         let width = statement.column_count();
         let found = statement.query_map(rusqlite::params_from_iter(cells), |row| {
@@ -168,11 +168,13 @@ impl Sql for Open<'_> {
                     ValueRef::Null => Cell::Null,
                     ValueRef::Integer(number) => Cell::Int(number),
                     ValueRef::Real(number) => Cell::Real(number),
-                    ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
-                    ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec()),
+                    ValueRef::Text(text) => {
+                        Cell::Text(String::from_utf8_lossy(text).into_owned().into())
+                    }
+                    ValueRef::Blob(bytes) => Cell::Bytes(bytes.to_vec().into()),
                 })
             });
-            cells.collect::<rusqlite::Result<Vec<Cell>>>().map(Row::new)
+            cells.collect::<rusqlite::Result<Vec<Cell<'static>>>>().map(Row::new)
         });
         found.map_err(wrong)?.collect::<rusqlite::Result<_>>().map_err(wrong)
     }

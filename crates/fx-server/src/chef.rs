@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use crate::http::{self, Ending};
-use crate::serve::{Limits, ORDINARY_BODY, ServeError, read_body};
+use crate::serve::{Limits, ORDINARY_BODY, ServeError, likely_size, read_body};
 use crate::tls::Tls;
 
 struct Face {
@@ -76,7 +76,7 @@ async fn answer(face: Arc<Face>, request: hyper::Request<Incoming>) -> Response<
     let line = format!("{} {}", parts.method, parts.uri.path());
     let reply = reply(&face, &parts, body).await;
     (face.log)(&format!("\"{line}\" {} {}", reply.status, reply.body.len()));
-    response(reply, is_head)
+    response(&face.server, reply, is_head)
 }
 
 async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Incoming) -> Reply {
@@ -114,7 +114,8 @@ async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Inco
         None
     };
     if !body.is_end_stream() {
-        request.body = match timeout(patience, read_body(body, most)).await {
+        let room = face.server.buffers.take(likely_size(&body, most));
+        request.body = match timeout(patience, read_body(body, most, room)).await {
             Ok(Ok(body)) => body,
             Ok(Err(wrong)) if wrong.status == 413 => {
                 return face.server.refuse_body(&request, place);
@@ -130,12 +131,41 @@ async fn reply(face: &Arc<Face>, parts: &hyper::http::request::Parts, body: Inco
         let made = std::panic::catch_unwind(AssertUnwindSafe(|| server.answer_at(&request, place)));
         return made.unwrap_or_else(|_| defect());
     }
-    let made = tokio::task::spawn_blocking(move || server.answer_at(&request, place)).await;
+    let answered = move || {
+        let reply = server.answer_at(&request, place);
+        server.buffers.give_back(request.body);
+        reply
+    };
+    let made = tokio::task::spawn_blocking(answered).await;
     made.unwrap_or_else(|_| defect())
 }
 
-fn response(reply: Reply, is_head: bool) -> Response<Full<Bytes>> {
-    let body = if is_head { Bytes::new() } else { Bytes::from(reply.body) };
+/// A body that goes back to the buffers of its server when it was sent.
+struct Lent {
+    body: Vec<u8>,
+    server: Arc<Server>,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        &self.body
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.server.buffers.give_back(std::mem::take(&mut self.body));
+    }
+}
+
+fn response(server: &Arc<Server>, reply: Reply, is_head: bool) -> Response<Full<Bytes>> {
+    let body = if is_head {
+        Bytes::new()
+    } else if server.buffers.wants(&reply.body) {
+        Bytes::from_owner(Lent { body: reply.body, server: Arc::clone(server) })
+    } else {
+        Bytes::from(reply.body)
+    };
     let mut response = Response::new(Full::new(body));
     *response.status_mut() =
         StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -185,7 +185,8 @@ async fn after_head(server: &Arc<Server>, head: Head, body: Incoming) -> Reply {
     } else {
         None
     };
-    let read = timeout(server.limits.body_patience, read_body(body, found.most)).await;
+    let room = Vec::with_capacity(likely_size(&body, found.most));
+    let read = timeout(server.limits.body_patience, read_body(body, found.most, room)).await;
     let body = match read {
         Ok(Ok(body)) => body,
         Ok(Err(reply)) => return reply,
@@ -218,11 +219,20 @@ fn closing(reply: Reply, body: &Incoming) -> Reply {
     reply.with("connection", "close")
 }
 
-pub(crate) async fn read_body(mut body: Incoming, most: usize) -> Result<Vec<u8>, Reply> {
-    let too_large = || Reply::text(413, "the body is too large").with("connection", "close");
-    // What is declared is believed up to the size of a usual document.
+/// How much room a body probably needs: what it declares is believed up to the size of a usual
+/// document.
+pub(crate) fn likely_size(body: &Incoming, most: usize) -> usize {
     let declared = usize::try_from(body.size_hint().lower()).unwrap_or(0);
-    let mut bytes = Vec::with_capacity(declared.min(most).min(USUAL_BODY));
+    declared.min(most).min(USUAL_BODY)
+}
+
+/// Reads a body to its end into a buffer, which is empty.
+pub(crate) async fn read_body(
+    mut body: Incoming,
+    most: usize,
+    mut bytes: Vec<u8>,
+) -> Result<Vec<u8>, Reply> {
+    let too_large = || Reply::text(413, "the body is too large").with("connection", "close");
     while let Some(frame) = body.frame().await {
         let Ok(frame) = frame else {
             return Err(Reply::text(400, "the body ended too soon").with("connection", "close"));

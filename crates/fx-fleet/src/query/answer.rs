@@ -85,7 +85,7 @@ fn json_of(text: &str) -> Result<Value> {
     serde_json::from_str(text).map_err(|error| Error::Broken(error.to_string()))
 }
 
-fn value(kind: Kind, cell: Cell) -> Result<Value> {
+fn value(kind: Kind, cell: Cell<'_>) -> Result<Value> {
     Ok(match (kind, cell) {
         (_, Cell::Null) => Value::Null,
         (Kind::Time, Cell::Int(time)) => times::shown(time).into(),
@@ -106,10 +106,10 @@ fn value(kind: Kind, cell: Cell) -> Result<Value> {
 }
 
 /// Records of another kind with the address that has them alone.
-fn nested(sql: &mut dyn Sql, kind: Nested, key: &Cell) -> Result<Value> {
+fn nested(sql: &mut dyn Sql, kind: Nested, key: &Cell<'_>) -> Result<Value> {
     let Cell::Text(name) = key else { return Ok(Value::Null) };
     let list = |data: Vec<Value>, href: String| json!({"data": data, "href": href});
-    let node = [name.into()];
+    let node = [name.as_ref().into()];
     Ok(match kind {
         Nested::Resources => {
             let select = "SELECT kind, title, is_exported, file, line, tags, parameters, hash
@@ -188,7 +188,7 @@ fn nested(sql: &mut dyn Sql, kind: Nested, key: &Cell) -> Result<Value> {
 fn some(
     sql: &mut dyn Sql,
     select: &str,
-    cells: &[Cell],
+    cells: &[Cell<'_>],
     fields: &[(&str, Kind)],
 ) -> Result<Vec<Value>> {
     let shown: Vec<Shown> =

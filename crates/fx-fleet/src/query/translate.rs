@@ -13,7 +13,7 @@ use crate::times;
 /// A statement with its cells and what each column of its rows is.
 pub(super) struct Statement {
     pub(super) text: String,
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<Cell<'static>>,
     pub(super) shown: Vec<Shown>,
 }
 
@@ -34,7 +34,7 @@ struct Resolved {
 
 pub(super) struct Translator {
     dialect: Dialect,
-    cells: Vec<Cell>,
+    cells: Vec<Cell<'static>>,
 }
 
 /// The statement of a query; without its pages for who counts all.
@@ -47,14 +47,14 @@ pub(super) fn statement(query: &Query, dialect: Dialect, with_pages: bool) -> Re
 const ACTIVE: &str = "(n.deactivated IS NULL AND n.expired IS NULL)";
 
 impl Translator {
-    fn cell(&mut self, cell: impl Into<Cell>) -> String {
+    fn cell(&mut self, cell: impl Into<Cell<'static>>) -> String {
         self.cells.push(cell.into());
         format!("${}", self.cells.len())
     }
 
     fn text(&mut self, text: &str) -> String {
         // Without its type a placeholder is anything to PostgreSQL.
-        format!("CAST({} AS TEXT)", self.cell(text))
+        format!("CAST({} AS TEXT)", self.cell(text.to_owned()))
     }
 
     fn select(
@@ -368,7 +368,7 @@ impl Translator {
                 Ok(format!("({} = {})", found.sql, self.text(&value.to_string())))
             }
             (Kind::Parameters, Op::Equal, value) => {
-                let text = self.cell(&value.to_string());
+                let text = self.cell(value.to_string());
                 Ok(format!("({} = CAST({text} AS {}))", found.sql, self.dialect.json()))
             }
             (
