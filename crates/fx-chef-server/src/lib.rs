@@ -29,6 +29,7 @@ mod names;
 mod nodes;
 mod objects;
 mod organizations;
+mod outline;
 mod policies;
 mod principals;
 mod rights;

@@ -1,27 +1,23 @@
 //! A document as it was sent. Large fields are checked and kept as text: nothing looks into them
 //! before a search does, and a tree of them costs more than the rest of a request.
 
-use std::fmt;
-
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::buffers::Buffers;
 use crate::context::{Answer, body_of};
+use crate::outline::{Field, fields};
 use crate::validation::Body;
 
 /// Fields of a document; of the large ones that are objects only the names.
 pub(crate) struct Sent<'a> {
     pub(crate) body: Body,
-    large: Vec<(String, &'a RawValue)>,
+    large: Vec<(&'a str, &'a str)>,
 }
 
 impl<'a> Sent<'a> {
     /// Reads a body. What is named as large may be any size and is not looked into.
     pub(crate) fn read(bytes: &'a [u8], large: &[&str]) -> Answer<Sent<'a>> {
-        let parts = (!large.is_empty() && is_plain(bytes)).then(|| parts(bytes, large));
+        let parts = (!large.is_empty()).then(|| parts(bytes, large));
         match parts.flatten() {
             Some(sent) => Ok(sent),
             // Whatever is wrong with it is found there.
@@ -31,14 +27,14 @@ impl<'a> Sent<'a> {
 
     /// The text of a document in the form in which it is kept.
     pub(crate) fn text(&self, body: &Body, buffers: &Buffers) -> Vec<u8> {
-        let size: usize = self.large.iter().map(|(_, raw)| raw.get().len()).sum();
+        let size: usize = self.large.iter().map(|(_, raw)| raw.len()).sum();
         let mut out = buffers.take(size + 512);
         for (name, value) in body {
             out.push(if out.is_empty() { b'{' } else { b',' });
             out.extend_from_slice(Value::from(name.as_str()).to_string().as_bytes());
             out.push(b':');
             match self.large.iter().find(|(known, _)| known == name) {
-                Some((_, raw)) => out.extend_from_slice(raw.get().as_bytes()),
+                Some((_, raw)) => out.extend_from_slice(raw.as_bytes()),
                 None => out.extend_from_slice(value.to_string().as_bytes()),
             }
         }
@@ -48,83 +44,22 @@ impl<'a> Sent<'a> {
 }
 
 fn parts<'a>(bytes: &'a [u8], large: &[&str]) -> Option<Sent<'a>> {
-    let Fields(fields) = serde_json::from_slice(bytes).ok()?;
     let mut sent = Sent { body: Body::new(), large: Vec::new() };
-    for (name, raw) in fields {
-        sent.large.retain(|(known, _)| *known != name);
-        let value = if large.contains(&name.as_str()) && raw.get().starts_with('{') {
-            sent.large.push((name.clone(), raw));
-            Value::Object(Body::new())
-        } else {
-            serde_json::from_str(raw.get()).ok()?
-        };
-        sent.body.insert(name, value);
-    }
-    Some(sent)
-}
-
-/// Whether a text that is skipped can also be read: nothing in it is nested deeply, and no half of
-/// a pair stands alone, which skipping does not notice.
-fn is_plain(bytes: &[u8]) -> bool {
-    let (mut depth, mut at) = (0_usize, 0);
-    while let Some(byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b'"' => match after_text(bytes, at) {
-                Some(after) => at = after,
-                None => return false,
-            },
-            b'{' | b'[' => {
-                depth += 1;
-                if depth > 100 {
-                    return false;
-                }
-            }
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    true
-}
-
-/// Where a text that begins at `at` ends, quote and all, unless there may be half a pair in it.
-fn after_text(bytes: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let Some(found) = memchr::memchr2(b'"', b'\\', rest) else { return Some(bytes.len()) };
-        if rest[found] == b'"' {
-            return Some(at + found + 1);
-        }
-        if matches!(rest.get(found + 1..found + 3), Some([b'u', b'd' | b'D'])) {
+    for Field { name, value: raw } in fields(bytes)? {
+        // No field that we know has an escape in its name.
+        if name.contains('\\') {
             return None;
         }
-        at += found + 2;
+        sent.large.retain(|(known, _)| *known != name);
+        let value = if large.contains(&name) && raw.starts_with('{') {
+            sent.large.push((name, raw));
+            Value::Object(Body::new())
+        } else {
+            serde_json::from_str(raw).ok()?
+        };
+        sent.body.insert(name.to_owned(), value);
     }
-}
-
-/// The fields of an object in their order, not looked into.
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Fields<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Fields<'de>, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Fields<'de>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(field) = map.next_entry()? {
-                    fields.push(field);
-                }
-                Ok(Fields(fields))
-            }
-        }
-        deserializer.deserialize_map(Each)
-    }
+    Some(sent)
 }
 
 #[cfg(test)]
@@ -167,6 +102,7 @@ mod tests {
             "{\"normal\":{\"a\":\"\\ud83d\"}}",
             "{\"normal\":{\"a\":}}",
             "{\"normal\":{}",
+            "{\"normal\":{\"a\":1e999}}",
         ] {
             check(text, None);
         }
