@@ -5,6 +5,8 @@ class Chef
     class << self
       # Where the policy's own code is in a trace, as file:line.
       def place(e)
+        asked = Chef::FxMissing.place(e)
+        return asked if asked
         lines = e.backtrace || []
         lines = [e.message] + lines if e.is_a?(SyntaxError)
         # A call with other arguments than the method takes is noticed in the method.
@@ -23,7 +25,7 @@ class Chef
         when LoadError, Chef::Exceptions::NoSuchResourceType, Mixlib::ShellOut::ShellCommandFailed then true
         when NameError then help.nil? && elsewhere?(e.name.to_s)
         when RuntimeError then e.instance_of?(RuntimeError) && refuses?(e)
-        else !Chef::FxMissing.of(e).nil? && !data_bags?
+        else !Chef::FxMissing.of(e).nil? && (Chef::FxMissing.place(e) || !data_bags?)
         end
       end
 
@@ -38,6 +40,7 @@ class Chef
           case r
           when Chef::Resource::Template then template(run_context, r) unless r.local || r.fx_content
           when Chef::Resource::CookbookFile then file(run_context, r, :files)
+          when Chef::Resource::RemoteDirectory then directory(run_context, r)
           end
           required(r)
           block(r)
@@ -51,9 +54,23 @@ class Chef
         rescue StandardError
           nil
         end
+        subscriptions(run_context)
       end
 
       private
+
+      # What resources wait for and nothing declares, which nobody ever hears of.
+      def subscriptions(run_context)
+        all = run_context.resource_collection.flat_map { |r| [r.to_s, r.declared_key] }.uniq
+        known = all.reject { |n| n.include?(" ") }.join(" ")
+        noted = %i{before immediate delayed}.map { |timing| run_context.send(:"#{timing}_notification_collection") }
+        noted.flat_map(&:values).flatten.select(&:subscribed).each do |n|
+          name = n.notifying_resource.declared_key
+          near = !all.include?(name) && n.resource.is_a?(Chef::Resource) && FX.nearest(name, known) or next
+          text = "#{n.resource} subscribes to '#{name}', which is not declared"
+          FX.finding("chef-missing-resource", text, n.resource.source_line, "did you mean '#{near}'?")
+        end
+      end
 
       # Whether a line raises under a condition: it refuses this machine, not every one.
       def refuses?(e)
@@ -141,6 +158,13 @@ class Chef
         what = segment == :templates ? "template" : "file"
         FX.finding("chef-missing-file", "cookbook '#{book.name}' has no #{what} '#{Array(r.source).first}'",
           r.source_line, nil)
+      end
+
+      # The directory of a cookbook that a resource copies.
+      def directory(run_context, r)
+        book = run_context.cookbook_collection[(r.cookbook || r.cookbook_name).to_s] or return
+        return if book.directory_listing(r.source, run_context.node)
+        FX.finding("chef-missing-file", "cookbook '#{book.name}' has no directory '#{r.source}'", r.source_line, nil)
       end
 
       def near(e)

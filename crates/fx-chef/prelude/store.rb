@@ -157,6 +157,13 @@ class Chef
         raise Chef::Exceptions::UnmetDependency, "dependency cycle" if path.size > 500
         book.metadata.dependencies.each { |dep, c| add(dep, c, path + [name]) }
       end
+      # Where a cookbook's metadata names another.
+      def asked(by, name)
+        file = "#{@books[by].root_dir}/metadata.rb"
+        return unless ::File.file?(file)
+        line = ::File.read(file).lines.index { |l| l.match?(/\A\s*depends\b.*['"]#{Regexp.escape(name)}['"]/) }
+        line && "#{file}:#{line + 1}"
+      end
       def lacking(name, book, wanted, path)
         Chef::Exceptions
         unmet = book ? ["#{name} #{wanted.first}"] : []
@@ -168,7 +175,7 @@ class Chef
         by = path.empty? ? "the run list" : "cookbook #{path.last}"
         there = book ? "#{name} #{book.version} is not #{shown}" : "there is no cookbook #{name}"
         Chef::FxMissing.raise('412 "Precondition Failed"', "#{there}, which #{by} needs" \
-          "#{" (#{shown})" unless book || shown.empty?}")
+          "#{" (#{shown})" unless book || shown.empty?}", path.empty? ? nil : asked(path.last, name))
       end
     end
   end

@@ -154,8 +154,8 @@ fn vm_env(vm: &mut Vm) -> Res<Vec<(OsString, Option<OsString>)>> {
     Ok(list)
 }
 
-/// Who the command runs as. As in the original a user alone keeps the group of the client; a
-/// login has the groups of the account.
+/// Who the command runs as. As in the original the group of the client stays unless one is named;
+/// a login has the groups that list the account beside it.
 fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()> {
     let logs_in = vm.opt(a, 10).is_some_and(Value::truthy);
     if let Some(user) = vm.opt_nil(a, 3) {
@@ -167,12 +167,14 @@ fn identity(machine: &Machine, vm: &mut Vm, a: Args, spec: &mut Spec) -> Res<()>
         match found {
             Ok(Some(user)) => {
                 spec.uid = Some(user.uid);
+                let own = machine.look().egid();
+                let mut groups = vec![own];
                 if logs_in {
-                    spec.gid = Some(user.gid);
-                } else {
-                    let own = machine.look().egid();
-                    (spec.gid, spec.groups) = (Some(own), Some(vec![own]));
+                    let all = machine.look().groups().unwrap_or_default();
+                    let of_the_user = all.iter().filter(|group| group.members.contains(&user.name));
+                    groups.extend(of_the_user.map(|group| group.gid));
                 }
+                (spec.gid, spec.groups) = (Some(own), Some(groups));
             }
             _ if user.fixnum().is_some() => spec.uid = user.fixnum().map(|id| id as u32),
             _ => return vm.arg_error(format!("can't find user for {name}")),

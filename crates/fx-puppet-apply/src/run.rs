@@ -44,6 +44,7 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
         server_bucket: request.server_bucket.clone(),
         plugins: request.plugins.clone(),
         trace: request.trace,
+        debugs: request.level == Some(Level::Debug),
         given: request.given.clone(),
         takes_words: request.alone,
         backup: backup::for_modules(&request.given),

@@ -194,6 +194,7 @@ pub(crate) fn evaluator_of(
         plugins: None,
         given: request.given.clone(),
         trace: request.trace,
+        debugs: false,
     };
     Evaluator::new(machine, settings)
 }

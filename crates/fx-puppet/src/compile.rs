@@ -53,6 +53,8 @@ pub struct Settings {
     pub server_ip: String,
     /// Tell each phase.
     pub trace: bool,
+    /// What is only for people who look for a fault is logged.
+    pub debugs: bool,
     /// Classes a classifier gives the node, with their parameters.
     pub classes: Vec<(String, crate::value::Hash)>,
     /// Variables that a classifier sets at the top.

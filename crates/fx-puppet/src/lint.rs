@@ -250,6 +250,9 @@ impl Linter {
         let mut names = Names { closed, ..Names::default() };
         names.own.extend(definition.params.iter().map(|param| Rc::clone(&param.name)));
         collect(&definition.body, &mut names.own, 0);
+        if let Some(parent) = &definition.parent {
+            self.class(parent, definition.name_span);
+        }
         let mut parent = definition.parent.clone();
         for _ in 0..20 {
             let Some(name) = parent.take() else { break };
@@ -303,6 +306,7 @@ impl Linter {
                     self.function(name, function.span);
                     self.arity(name, args, 0, function.span);
                     self.read_files(name, args);
+                    self.template_parameters(name, args, function.span);
                     if matches!(&**name, "include" | "contain" | "require") {
                         for arg in args {
                             if let ExprKind::String(class) | ExprKind::Name(class) = &arg.kind {
@@ -317,6 +321,15 @@ impl Linter {
                 self.arity(name, args, 1, *name_span);
             }
             ExprKind::Block(statements) => self.declared(statements),
+            ExprKind::Epp { params, params_given, body } => {
+                // Without parameters of its own a template sees the variables of who calls it.
+                let closed = *params_given;
+                let mut names = Names { closed, open: !closed, ..Names::default() };
+                names.own.extend(params.iter().map(|param| Rc::clone(&param.name)));
+                collect(body, &mut names.own, 0);
+                self.expr(body, &names, depth + 1);
+                return;
+            }
             ExprKind::Access { left, .. } => self.small_reference(left),
             ExprKind::Interpolated(parts) => {
                 for part in parts {

@@ -115,6 +115,44 @@ pub(super) fn texts(stage: &Stage, target: &Path) -> Vec<Diagnostic> {
         if file.ends_with("metadata.rb") {
             found.extend(metadata(stage, &file));
         }
+        if files::ending(&file) == "json" && file.parent().is_some_and(|dir| dir.ends_with("roles"))
+        {
+            found.extend(run_list_of_role(stage, &full, &file));
+        }
+    }
+    found
+}
+
+/// Recipes that the run list of a role names and that a cookbook of the repository does not have.
+fn run_list_of_role(stage: &Stage, top: &Path, file: &Path) -> Vec<Diagnostic> {
+    let Ok(text) = stage.host.read_limited(file, fx_host::limits::POLICY) else {
+        return Vec::new();
+    };
+    let Ok(role) = serde_json::from_slice::<J>(&text) else { return Vec::new() };
+    let id = stage.sources.add(&file.display().to_string(), text.clone());
+    let mut found = Vec::new();
+    for entry in role["run_list"].as_array().into_iter().flatten().filter_map(J::as_str) {
+        let name = entry.strip_prefix("recipe[").and_then(|rest| rest.strip_suffix(']'));
+        let Some((book, recipe)) = name.and_then(|name| name.split_once("::")) else { continue };
+        let recipes = top.join("cookbooks").join(book).join("recipes");
+        // A cookbook that is not here may be on a server.
+        let Ok(entries) = stage.host.list(&recipes) else { continue };
+        let names = entries.iter().filter_map(|entry| {
+            let name = Path::new(&entry.name);
+            let known = matches!(files::ending(name), "rb" | "yml" | "yaml" | "json");
+            known.then(|| name.file_stem().map(|stem| stem.to_string_lossy().into_owned()))?
+        });
+        let names: Vec<String> = names.collect();
+        let quoted = format!("\"{entry}\"");
+        let at = text.windows(quoted.len()).position(|part| part == quoted.as_bytes());
+        let Some(at) = at.filter(|_| names.iter().all(|name| name != recipe)) else { continue };
+        let span = Span::new(id, at as u32, (at + quoted.len()) as u32);
+        let message = format!("cookbook '{book}' has no recipe '{recipe}'");
+        let mut out = Diagnostic::error("chef-missing-file", message).label(span, "");
+        if let Some(near) = fx_source::meant(recipe, names.iter().map(String::as_str)) {
+            out = out.help(format!("did you mean '{book}::{near}'?"));
+        }
+        found.push(out);
     }
     found
 }
@@ -331,6 +369,9 @@ pub(crate) fn collection(
     }
 }
 
+/// The class of what a server answers when it does not have something.
+const MISSING: &str = "Net::HTTPServerException";
+
 fn place(stage: &Stage, found: &Diagnostic) -> Option<Location> {
     found.primary().map(|span| stage.sources.location(span))
 }
@@ -345,6 +386,9 @@ fn failure(stage: &Stage, told: &J, recipe: Option<&str>) -> Diagnostic {
     let refused = told["class"].as_str().is_some_and(|class| REFUSALS.contains(&class));
     let out = if refused || placed && !missing {
         Diagnostic::error("chef-compile", message)
+    } else if placed && told["class"].as_str() == Some(MISSING) {
+        // One line asks for it, whichever recipes are compiled.
+        Diagnostic::warning("chef-compile", message)
     } else {
         let name = recipe.unwrap_or_default();
         let text = format!("{name} does not compile on this machine: {message}");

@@ -32,14 +32,16 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
             continue;
         }
         match stage.host.read_limited(&file, fx_host::limits::POLICY) {
-            Ok(text) if ending == "epp" => found.extend(check_template(stage, &file, &text)),
             Ok(text) => {
                 let modulepath = match policy.modulepath.as_slice() {
                     [] => around(stage, &file),
                     given => given.iter().map(|dir| stage.host.cwd().join(dir)).collect(),
                 };
                 let machine = machines.entry(modulepath.clone()).or_insert_with(|| stage.puppet());
-                found.extend(check_manifest(stage, machine, modulepath, &file, text));
+                found.extend(match ending {
+                    "epp" => check_template(stage, machine, modulepath, &file, &text),
+                    _ => check_manifest(stage, machine, modulepath, &file, text),
+                });
             }
             Err(error) => files::not_checked(stage, &error.to_string()),
         }
@@ -47,11 +49,21 @@ pub(super) fn check(stage: &Stage, target: &Path, policy: &PolicyArgs) -> Vec<Di
     found
 }
 
-fn check_template(stage: &Stage, file: &Path, text: &[u8]) -> Vec<Diagnostic> {
+fn check_template(
+    stage: &Stage,
+    machine: &fx_puppet::Machine,
+    modulepath: Vec<PathBuf>,
+    file: &Path,
+    text: &[u8],
+) -> Vec<Diagnostic> {
     let id = stage.sources.add(&file.display().to_string(), text.to_vec());
     let (program, mut found) = fx_puppet_syntax::parse_epp(text, id);
+    if let Some(better) = found.last().and_then(|error| slips::in_template(id, text, error)) {
+        return vec![better];
+    }
     if found.iter().all(|found| found.severity != Severity::Error) {
         found.extend(fx_puppet_syntax::validate(&program, fx_puppet_syntax::Strictness::Warning));
+        found.extend(fx_puppet::lint(machine, modulepath, &program));
     }
     found
 }

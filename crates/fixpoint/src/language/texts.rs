@@ -244,9 +244,28 @@ pub(super) fn yaml(id: FileId, text: &[u8]) -> Option<Diagnostic> {
         let found = Diagnostic::error("yaml-syntax", "this line is indented with a tab");
         return Some(found.label(Span::new(id, at, at + 1), "").help("use blanks"));
     }
+    if let Some((start, end)) = colon_alone(text, line) {
+        let found =
+            Diagnostic::error("yaml-syntax", "the colon of this key has no blank behind it");
+        let found = found.label(Span::new(id, start as u32, end as u32), "");
+        return Some(found.help("put a blank behind the colon"));
+    }
     let at = offset(text, line, column).min(text.trim_ascii_end().len());
     let at = line_left_open(text, at).map_or(at, |(start, _)| start);
     Some(Diagnostic::error("yaml-syntax", message).label(Span::new(id, at as u32, at as u32), ""))
+}
+
+/// A key and its value in one word, on the line before the one where the reader noticed something.
+fn colon_alone(text: &[u8], line: usize) -> Option<(usize, usize)> {
+    let start = offset(text, line.checked_sub(1)?, 0);
+    let end = offset(text, line, 0);
+    let word = text.get(start..end)?;
+    let start = start + word.len() - word.trim_ascii_start().len();
+    let word = word.trim_ascii();
+    let colon = word.iter().rposition(|byte| *byte == b':')?;
+    let is_key = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(byte);
+    let plain = colon + 1 < word.len() && word.iter().all(is_key) && word[0] != b'-';
+    plain.then_some((start, start + word.len()))
 }
 
 /// The byte at a line and a column, both counted from one; a column of 0 is the line's begin.

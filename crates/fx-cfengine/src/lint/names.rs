@@ -14,24 +14,40 @@ use super::{nearest, text_of};
 /// What a policy defines by name, with the number of its arguments.
 #[derive(Default)]
 pub(super) struct Names {
-    bundles: FxHashMap<String, Vec<(String, usize)>>,
-    bodies: FxHashMap<String, Vec<(String, usize)>>,
+    bundles: FxHashMap<String, Vec<Defined>>,
+    bodies: FxHashMap<String, Vec<Defined>>,
+    /// Handles of promises; none where some are made of variables.
+    handles: Option<FxHashSet<String>>,
     promise_types: Vec<String>,
     /// Files that are not at hand may define more.
     open: bool,
 }
 
+/// A block by its name.
+struct Defined {
+    kind: String,
+    arguments: usize,
+    namespace: String,
+}
+
+impl Defined {
+    fn of(kind: &ast::Name, args: &[ast::Name], namespace: &str) -> Defined {
+        let (kind, namespace) = (kind.text.to_string(), namespace.to_owned());
+        Defined { kind, arguments: args.len(), namespace }
+    }
+}
+
 impl Names {
     /// What these trees define. `files` are their names.
     pub(super) fn of(trees: &[ast::File], files: &[String]) -> Names {
-        let mut names = Names::default();
+        let mut names = Names { handles: handles(trees), ..Names::default() };
         let mut entry = false;
         for block in trees.iter().flat_map(|tree| &tree.blocks) {
             entry |= begins_a_run(block);
             match block {
                 ast::Block::Bundle(bundle) => {
                     let known = names.bundles.entry(bundle.name.text.to_string()).or_default();
-                    known.push((bundle.kind.text.to_string(), bundle.args.len()));
+                    known.push(Defined::of(&bundle.kind, &bundle.args, &bundle.namespace));
                 }
                 ast::Block::Settings(body) if body.block == ast::BlockKind::Promise => {
                     names.promise_types.push(body.name.text.to_string());
@@ -44,13 +60,32 @@ impl Names {
                         names.open |= inputs.into_iter().any(|one| !at_hand(&one.value, files));
                     }
                     let known = names.bodies.entry(body.name.text.to_string()).or_default();
-                    known.push((body.kind.text.to_string(), body.args.len()));
+                    known.push(Defined::of(&body.kind, &body.args, &body.namespace));
                 }
             }
         }
         names.open |= !entry;
         names
     }
+}
+
+/// The handles of all promises, if each is a text without variables.
+fn handles(trees: &[ast::File]) -> Option<FxHashSet<String>> {
+    let bundles = trees.iter().flat_map(|tree| &tree.blocks).filter_map(|block| match block {
+        ast::Block::Bundle(bundle) => Some(bundle),
+        ast::Block::Settings(_) => None,
+    });
+    let promises =
+        bundles.flat_map(|bundle| &bundle.sections).flat_map(|section| &section.promises);
+    let attributes = promises.flat_map(|promise| &promise.attributes);
+    let handles = attributes.filter(|one| &*one.name.text == "handle");
+    handles
+        .map(|one| text_of(&one.value).filter(|text| is_plain(text)).map(str::to_owned))
+        .collect()
+}
+
+fn is_plain(text: &str) -> bool {
+    !text.contains(['$', '@'])
 }
 
 /// Whether a file with this block can be run by itself.
@@ -157,6 +192,9 @@ impl Checker<'_> {
     ) {
         for attribute in &promise.attributes {
             let name = &*attribute.name.text;
+            if name == "depends_on" {
+                self.handles(&attribute.value);
+            }
             match vocabulary::promise_attribute(own, name).map(|known| known.kind) {
                 Some(Type::Body) => self.named(&attribute.value, name, true),
                 Some(Type::Bundle) => self.named(&attribute.value, name, false),
@@ -169,6 +207,26 @@ impl Checker<'_> {
         if kind == "methods" && !uses {
             let name = &promise.promiser;
             self.use_of(&name.text, None, name.span, "usebundle", false);
+        }
+    }
+
+    /// Handles that no promise has: who waits for one waits for ever.
+    fn handles(&mut self, value: &ast::Rval) {
+        let names = self.names;
+        let ast::RvalKind::List(items) = &value.kind else { return };
+        let Some(known) = names.handles.as_ref().filter(|_| !names.open) else { return };
+        for item in items {
+            let Some(text) = text_of(item).filter(|text| is_plain(text)) else { continue };
+            let bare = text.rsplit(':').next().unwrap_or(text);
+            if !known.contains(bare) {
+                let near = nearest(bare, known.iter().map(String::as_str));
+                self.report(
+                    "cf-handle",
+                    item.span,
+                    format!("no promise has the handle '{text}'"),
+                    near,
+                );
+            }
         }
     }
 
@@ -238,10 +296,15 @@ impl Checker<'_> {
         let bare = name.rsplit(':').next().unwrap_or(name);
         let names = self.names;
         let all = if body { &names.bodies } else { &names.bundles };
-        let same = |kind: &str| match (body, attribute) {
-            (true, _) => kind == attribute,
-            (false, "edit_line" | "edit_xml") => kind == attribute,
-            _ => !matches!(kind, "edit_line" | "edit_xml"),
+        let space = name.rsplit_once(':').map(|(space, _)| space.trim_end_matches(':'));
+        let same = |one: &Defined| {
+            let kind = one.kind.as_str();
+            space.is_none_or(|space| one.namespace == space)
+                && match (body, attribute) {
+                    (true, _) => kind == attribute,
+                    (false, "edit_line" | "edit_xml") => kind == attribute,
+                    _ => !matches!(kind, "edit_line" | "edit_xml"),
+                }
         };
         let what = if body { "body" } else { "bundle" };
         let code = if body { "cf-body" } else { "cf-bundle" };
@@ -249,8 +312,8 @@ impl Checker<'_> {
             .get(bare)
             .into_iter()
             .flatten()
-            .filter(|(kind, _)| same(kind))
-            .map(|(_, args)| *args)
+            .filter(|one| same(one))
+            .map(|one| one.arguments)
             .collect();
         if fitting.is_empty() {
             let of = if body || matches!(attribute, "edit_line" | "edit_xml") {
@@ -259,7 +322,7 @@ impl Checker<'_> {
                 String::new()
             };
             let message = format!("undefined {what} '{name}'{of}");
-            let near = all.iter().filter(|(_, all)| all.iter().any(|(kind, _)| same(kind)));
+            let near = all.iter().filter(|(_, all)| all.iter().any(&same));
             let near: Vec<&str> = near.map(|(name, _)| name.as_str()).collect();
             self.unknown(code, (bare, at), message, near.into_iter());
             return;
@@ -279,12 +342,26 @@ impl Checker<'_> {
             ast::RvalKind::List(items) => items,
             ast::RvalKind::Call { name, args, .. } => {
                 self.call(name, args.len(), value.span);
+                self.patterns(name, args);
                 args
             }
             _ => return,
         };
         for part in parts {
             self.calls(part);
+        }
+    }
+
+    /// Texts that a function takes as patterns and that are none.
+    fn patterns(&mut self, name: &str, args: &[ast::Rval]) {
+        let Some((_, at)) = PATTERNS.iter().find(|(known, _)| *known == name) else { return };
+        let Some(arg) = args.get(*at) else { return };
+        if let ast::RvalKind::Quoted(text) = &arg.kind
+            && is_plain(text)
+            && crate::regex::compile(text).is_none()
+        {
+            let message = format!("'{text}' is no regular expression");
+            self.report("cf-pattern", arg.span, message, None);
         }
     }
 
@@ -304,6 +381,24 @@ impl Checker<'_> {
         }
     }
 }
+
+/// Functions that take a pattern, and which of their arguments it is.
+const PATTERNS: [(&str, usize); 14] = [
+    ("bundlesmatching", 0),
+    ("classesmatching", 0),
+    ("classmatch", 0),
+    ("countclassesmatching", 0),
+    ("countlinesmatching", 0),
+    ("data_regextract", 0),
+    ("every", 0),
+    ("grep", 0),
+    ("none", 0),
+    ("regcmp", 0),
+    ("regextract", 0),
+    ("regline", 0),
+    ("some", 0),
+    ("variablesmatching", 0),
+];
 
 fn arguments(count: usize) -> String {
     match count {

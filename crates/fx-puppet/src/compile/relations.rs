@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use fx_engine::Level;
 use fx_puppet_syntax::{AttributeOp, RelationOp};
-use fx_source::Span;
+use fx_source::{Origin, Span};
 
 use super::catalog::{Attribute, Attributes, kind_name};
 use crate::eval::{Evaluated, Evaluator, Flow, Scope};
@@ -174,6 +175,12 @@ impl Evaluator {
                             shown(target_kind, target_title),
                             shown(kind, title)
                         )));
+                    }
+                    if self.settings.debugs {
+                        let (from, to) = (shown(kind, title), shown(target_kind, target_title));
+                        let text =
+                            format!("Adding relationship from {from} to {to} with '{attribute}'");
+                        self.run.ledger.message(Level::Debug, &text, &Origin::default());
                     }
                     let reference = reference_value(target_kind, target_title);
                     let before = shared_list(&catalog.resources[at].attributes, attribute);

@@ -95,7 +95,7 @@ impl Linter {
     }
 
     /// Whether a parameter without a default need not be given.
-    fn takes_nothing(&self, param: &Param) -> bool {
+    pub(super) fn takes_nothing(&self, param: &Param) -> bool {
         let Some(ty) = &param.ty else { return false };
         self.known(ty).is_none_or(|ty| is_instance(&ty, &crate::value::Value::Undef))
     }

@@ -2,8 +2,9 @@
 //! modules that are on the path.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
-use fx_puppet_syntax::{AttributeOp, Expr, ExprKind, ResourceBody};
+use fx_puppet_syntax::{AttributeOp, Expr, ExprKind, Param, ResourceBody};
 use fx_source::{Span, meant};
 
 use super::Linter;
@@ -24,6 +25,60 @@ impl Linter {
         for arg in args {
             if let ExprKind::String(name) = &arg.kind {
                 self.module_file(name, folder, what, arg.span);
+            }
+        }
+    }
+
+    /// Parameters that a call gives to a template, against those that it has.
+    pub(super) fn template_parameters(&mut self, function: &str, args: &[Expr], span: Span) {
+        let ("epp", [first, rest @ ..]) = (function.trim_start_matches("::"), args) else { return };
+        let ExprKind::String(name) = &first.kind else { return };
+        let mut given = Vec::new();
+        match rest {
+            [] => {}
+            [Expr { kind: ExprKind::Hash(pairs), .. }] => {
+                for (key, _) in pairs {
+                    let (ExprKind::String(name) | ExprKind::Name(name)) = &key.kind else { return };
+                    given.push((name, key.span));
+                }
+            }
+            _ => return,
+        }
+        let Some(params) = self.template(name) else { return };
+        for (name, span) in &given {
+            if !params.iter().any(|param| param.name == **name) {
+                let near = meant(name, params.iter().map(|param| &*param.name)).map(str::to_owned);
+                let message = format!("this template has no parameter '{name}'");
+                self.wrong("puppet-unknown-attribute", *span, message, near);
+            }
+        }
+        for param in params.iter().filter(|param| param.default.is_none()) {
+            let is_given = given.iter().any(|(name, _)| **name == param.name);
+            // A parameter that is misspelt is one mistake, not two.
+            let is_misspelt =
+                given.iter().any(|(name, _)| meant(name, [&*param.name].into_iter()).is_some());
+            if !is_given && !is_misspelt && !self.takes_nothing(param) {
+                let message = format!("this template needs a value for parameter '{}'", param.name);
+                self.wrong("puppet-missing-attribute", span, message, None);
+            }
+        }
+    }
+
+    /// The parameters of a template of a module; none where it does not say which it has.
+    fn template(&self, name: &str) -> Option<Rc<[Param]>> {
+        let (module, rest) = name.split_once('/')?;
+        let file = self.evaluator.module_dir(module)?.join("templates").join(rest);
+        let text = self.evaluator.run.look().read(&file).ok()?;
+        let id = self.evaluator.machine.sources.add(&file.display().to_string(), text.clone());
+        let (program, found) = fx_puppet_syntax::parse_epp(&text, id);
+        let mut at = &program.body;
+        loop {
+            match &at.kind {
+                ExprKind::Lambda(lambda) => at = &lambda.body,
+                ExprKind::Epp { params, params_given: true, .. } if found.is_empty() => {
+                    return Some(Rc::clone(params));
+                }
+                _ => return None,
             }
         }
     }
