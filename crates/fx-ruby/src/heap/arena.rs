@@ -33,6 +33,11 @@ impl Bits {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Takes all slots away.
+    pub(crate) fn clear(&mut self) {
+        self.0.fill(0);
+    }
 }
 
 /// What an arena can hold.

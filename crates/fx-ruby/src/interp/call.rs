@@ -346,6 +346,7 @@ impl Vm {
             }
         }
         let Some(id) = self.real_method(class, id) else { return Ok(None) };
+        self.method_cache.asked(call.name);
         call.c_class.set(class);
         call.c_epoch.set(self.epoch);
         call.c_meth.set(id);

@@ -102,10 +102,23 @@ impl Vm {
             ClassKind::Singleton(v) => (v, single),
             _ => (Value::class(class), plain),
         };
+        if !self.is_hooked(target) {
+            return Ok(());
+        }
         if self.has_method(target, hook) && !self.is_native(target, hook) {
             self.send(target, hook, &[Value::sym(name)])?;
         }
         Ok(())
+    }
+
+    /// Whether somebody may have defined what is called when a method of the object comes or goes.
+    fn is_hooked(&mut self, target: Value) -> bool {
+        if self.method_cache.hooked.is_empty() {
+            return false;
+        }
+        let class = self.class_of(target);
+        let mro = self.mro(class);
+        self.method_cache.hooked.iter().any(|class| mro.contains(class))
     }
 
     pub(crate) fn eval_class(&mut self, fp: Fp, node: &'static ClassNode) -> R {
