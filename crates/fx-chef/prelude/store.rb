@@ -158,7 +158,6 @@ class Chef
         book.metadata.dependencies.each { |dep, c| add(dep, c, path + [name]) }
       end
       def lacking(name, book, wanted, path)
-        Chef::Exceptions
         unmet = book ? ["#{name} #{wanted.first}"] : []
         if FX.doc?
           FX.describe("Error Resolving Cookbooks for Run List:",
