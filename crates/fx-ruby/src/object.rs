@@ -6,8 +6,8 @@ mod state;
 
 use std::rc::Rc;
 
-use fx_ruby_syntax::Sym;
 use fx_ruby_syntax::ast::Code;
+use fx_ruby_syntax::{Stored, Sym};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
@@ -35,6 +35,8 @@ pub enum Vis {
 #[derive(Clone, Copy)]
 pub enum Body {
     Ruby(&'static Code, &'static Cref),
+    /// The same before it was first called: still in the image that it ships in.
+    Stored(&'static Stored, &'static Cref),
     Native(NativeFn, i16, i16),
     Reader(Sym),
     Writer(Sym),
@@ -451,7 +453,7 @@ impl Vm {
     /// Finds a method; an undefined one counts as absent.
     pub fn find_method(&mut self, class: u32, name: Sym) -> Option<u32> {
         if let Some(found) = self.method_cache.get(class, name) {
-            return found;
+            return *found;
         }
         let mut found = self.search(class, name);
         // A general method may hide a better one that is still to be read.

@@ -19,8 +19,8 @@ pub struct MethodCache {
 
 impl MethodCache {
     #[inline]
-    pub(crate) fn get(&self, class: u32, name: Sym) -> Option<Option<u32>> {
-        self.found.get(&(class, name)).copied()
+    pub(crate) fn get(&self, class: u32, name: Sym) -> Option<&Option<u32>> {
+        self.found.get(&(class, name))
     }
 
     pub(crate) fn insert(&mut self, class: u32, name: Sym, found: Option<u32>) {
