@@ -23,12 +23,13 @@ class Chef
     def synchronize(keep_others)
       Chef::Log.info("Loading cookbooks [#{@books.values.map { |b| "#{b.name}@#{b.version}" }.join(", ")}]")
       @keep_others = keep_others
+      needed, others = cached.partition { |name, _| @records.key?(name) }
       if keep_others
         Chef::Log.info("Skipping removal of obsoleted cookbooks from the cache")
       else
-        remove(unused { |name, _| !@records.key?(name) }, "its cookbook is no longer needed on this client")
+        remove(others, "its cookbook is no longer needed on this client")
       end
-      remove(unused { |name, path| @records.key?(name) && path.include?("/") && !wanted?(name, path) },
+      remove(needed.select { |name, path| path.include?("/") && !wanted?(name, path) },
         "its is no longer in the cookbook manifest")
       if Chef::Config[:skip_cookbook_sync]
         Chef::Log.warn("skipping cookbook synchronization! DO NOT LEAVE THIS ENABLED IN PRODUCTION!!!")
@@ -41,7 +42,7 @@ class Chef
     # After a run that went well.
     def clean
       return Chef::Log.info("Skipping removal of unused files from the cache") if @keep_others
-      remove(unused { |name, path| !wanted?(name, path) }, "it is no longer needed by chef-client")
+      remove(cached.reject { |name, path| wanted?(name, path) }, "it is no longer needed by chef-client")
     end
 
     private
@@ -77,17 +78,15 @@ class Chef
     def wanted?(name, path) = (@wanted ||= index)[name]&.include?(path)
     def index = @records.transform_values { |list| list.to_h { |r| [r.path, true] } }
 
-    # Files of the cache for which the block, given cookbook and path, holds.
-    def unused
-      FX.subdirs(root).flat_map do |name|
-        FX.scan("#{root}/#{name}").select { |path| yield name, path }.map { |path| "#{name}/#{path}" }
-      end
+    # Files of the cache, each with its cookbook.
+    def cached
+      FX.subdirs(root).flat_map { |name| FX.scan("#{root}/#{name}").map { |path| [name, path] } }
     end
 
-    def remove(paths, why)
-      paths.each do |path|
-        Chef::Log.info("Removing cookbooks/#{path} from the cache; #{why}.")
-        FX.own_state { ::File.unlink("#{root}/#{path}") }
+    def remove(files, why)
+      files.each do |name, path|
+        Chef::Log.info("Removing cookbooks/#{name}/#{path} from the cache; #{why}.")
+        FX.own_state { ::File.unlink("#{root}/#{name}/#{path}") }
       end
     end
 

@@ -39,6 +39,8 @@ autoload :Erubis, "prelude:chef/erubis.rb"
 autoload :InSpec, "prelude:chef/inert_names.rb"
 autoload :ChefVault, "prelude:chef/vault.rb"
 autoload :ChefConfig, "prelude:chef/chef_config.rb"
+Object.autoload?(:Gem) ? autoload(:Gem, "prelude:chef/gem_names.rb") : FX.load("chef/gem_names.rb")
+autoload :Net, "prelude:chef/http_errors.rb"
 %i{IniParse Addressable Plist Diff}.each { |n| autoload n, "prelude:chef/gems.rb" }
 # Chef has these loaded; here the first use does it.
 { JSON: "json", YAML: "yaml", FileUtils: "fileutils", Tempfile: "tempfile", Pathname: "pathname",
@@ -236,23 +238,5 @@ module Kernel
   class << self
     alias_method :fx_require, :require
     def require(name) = Object.new.send(:require, name)
-  end
-end
-
-module Gem
-  # A gem that is not there.
-  class MissingSpecError < Gem::LoadError
-    def initialize(name = nil, requirement = nil, *_)
-      @name, @requirement = name, requirement
-      super(name && "Could not find '#{name}' (#{requirement || ">= 0"}) among the gems here")
-    end
-    attr_reader :name, :requirement
-  end
-  class Specification
-    # The newest of this machine that fits.
-    def self.find_by_name(name, *requirements)
-      found = Chef::FxGems.find(name, requirements.empty? ? nil : requirements)
-      found || raise(MissingSpecError.new(name, Requirement.create(requirements)))
-    end
   end
 end

@@ -50,7 +50,4 @@ class Chef
       end
     end
   end
-  class Exceptions
-    class InvalidEventType < RuntimeError; end
-  end
 end

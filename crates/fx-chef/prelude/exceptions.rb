@@ -143,25 +143,17 @@ class Chef
  class EncryptedDataBagVersionMismatch < StandardError; end
  class InvalidCookbookPath < StandardError; end
  class CannotReadMetadata < StandardError; end
+ class InvalidEventType < RuntimeError; end
+ class UnresolvableGitReference < RuntimeError; end
+ class VerificationNotFound < RuntimeError; end
+ class RunLockTimeout < RuntimeError
+ def initialize(duration, blocking_pid)
+ super("Unable to acquire lock. Waited #{duration} seconds for #{blocking_pid} to release.")
+ end
+ end
  class JSON
   class EncodeError < RuntimeError; end
   class ParseError < RuntimeError; end
  end
- end
-end
-module Net
- # The library brings its own when it comes.
- unless const_defined?(:HTTPServerException, false) || const_defined?(:HTTP, false)
- module FxResponse
- def initialize(message, response = nil)
- super(message)
- @response = response
- end
- attr_reader :response
- def data = @response
- end
- class HTTPServerException < StandardError; include FxResponse; end
- HTTPClientException = HTTPServerException unless const_defined?(:HTTPClientException, false)
- class HTTPFatalError < StandardError; include FxResponse; end
  end
 end

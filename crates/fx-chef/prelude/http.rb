@@ -2,7 +2,6 @@
 # requests are signed and carry JSON.
 class SocketError < StandardError; end unless defined?(SocketError)
 class Chef
-  Exceptions
   class HTTP
     def initialize(url, options = {}) = (@url, @options = url, options)
     attr_reader :url, :options
@@ -60,7 +59,6 @@ class Chef
     # The answer, unless it is an error.
     def self.check(code, response)
       return response if code < 400
-      Chef::Exceptions
       raise (code < 500 ? Net::HTTPServerException : Net::HTTPFatalError)
         .new("#{code} \"#{response.message}\"", response)
     end

@@ -102,10 +102,6 @@ class Chef
       end
     end
   end
-  class Exceptions
-    class VerificationNotFound < RuntimeError; end
-  end
-
   class Provider
     class File < Chef::Provider
       def load_current_resource

@@ -97,7 +97,4 @@ class Chef
       end
     end
   end
-  class Exceptions
-    class UnresolvableGitReference < RuntimeError; end
-  end
 end

@@ -1,12 +1,5 @@
 # One run at a time: a lock on a file, which ends with the process that has it.
 class Chef
-  class Exceptions
-    class RunLockTimeout < RuntimeError
-      def initialize(duration, blocking_pid)
-        super("Unable to acquire lock. Waited #{duration} seconds for #{blocking_pid} to release.")
-      end
-    end
-  end
   class RunLock
     attr_reader :runlock_file, :runlock
     def initialize(lockfile = Chef::Config[:lockfile])
@@ -23,9 +16,12 @@ class Chef
 
     # Whether it is ours now.
     def test
-      require "fileutils"
+      dir = ::File.dirname(@runlock_file)
       FX.own_state do
-        ::FileUtils.mkdir_p(::File.dirname(@runlock_file))
+        unless ::File.directory?(dir)
+          require "fileutils"
+          ::FileUtils.mkdir_p(dir)
+        end
         @runlock ||= ::File.open(@runlock_file, ::File::RDWR | ::File::CREAT, 0644)
       end
       taken

@@ -165,7 +165,6 @@ class Chef
         line && "#{file}:#{line + 1}"
       end
       def lacking(name, book, wanted, path)
-        Chef::Exceptions
         unmet = book ? ["#{name} #{wanted.first}"] : []
         if FX.doc?
           FX.describe("Error Resolving Cookbooks for Run List:",

@@ -112,7 +112,8 @@ class Chef
     def cookbooks(environment, expansion)
       recipes = expansion.recipes_with_version_constraints.map { |r, v| v ? "#{r}@#{v}" : r }
       resolved(recipes) do
-        manifests.post("environments/#{esc(environment.name)}/cookbook_versions", "run_list" => recipes)
+        body = FX.json("run_list" => recipes)
+        manifests.post("environments/#{esc(environment.name)}/cookbook_versions", body)
       end
     end
 

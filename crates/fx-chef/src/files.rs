@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fx_host::{HostError, Look};
+use fx_host::{Entry, HostError, Kind, Look};
 use fx_ruby::value::NIL;
 use fx_ruby::{Args, R, Res, Value, Vm};
 
@@ -141,12 +141,21 @@ fn walk(host: &dyn Look, dir: &Path, prefix: String, depth: u32, found: &mut Vec
             continue;
         }
         let path = dir.join(&name);
-        let Ok(meta) = host.stat(&path) else { continue };
-        if meta.is_dir() {
-            walk(host, &path, format!("{prefix}{name}/"), depth + 1, found);
-        } else {
-            found.push(format!("{prefix}{name}"));
+        match kind(host, &path, &entry) {
+            None => {}
+            Some(Kind::Directory) => {
+                walk(host, &path, format!("{prefix}{name}/"), depth + 1, found)
+            }
+            Some(_) => found.push(format!("{prefix}{name}")),
         }
+    }
+}
+
+/// What stands at the path of an entry of a directory. The directory says it of all but links.
+fn kind(host: &dyn Look, path: &Path, entry: &Entry) -> Option<Kind> {
+    match entry.kind {
+        Some(kind @ (Kind::Directory | Kind::File)) => Some(kind),
+        _ => host.stat_opt(path).ok().flatten().map(|meta| meta.kind),
     }
 }
 
@@ -157,8 +166,7 @@ fn subdirs(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let mut list = Vec::new();
     let listed = machine.look().list_trusted_opt(&dir);
     for entry in judged(vm, listed)?.unwrap_or_default() {
-        let meta = machine.look().stat_opt(&dir.join(&entry.name)).ok().flatten();
-        if meta.is_some_and(|meta| meta.is_dir()) {
+        if kind(machine.look(), &dir.join(&entry.name), &entry) == Some(Kind::Directory) {
             list.push(vm.str(entry.name.to_string_lossy().into_owned()));
         }
     }

@@ -4,7 +4,7 @@
 //! What changes the server is a change like any other: a step of the ledger, withheld where the
 //! run is rehearsed or goes on in a copy of the machine.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::time::Duration;
 
@@ -48,6 +48,8 @@ pub(crate) struct Network {
     servers: RefCell<Vec<Server>>,
     /// A key that was made and is kept once the server knows it.
     fresh: RefCell<Option<Key>>,
+    /// Whether the run goes on in a copy of the machine, once that was asked.
+    in_copy: OnceCell<bool>,
 }
 
 /// The settings of a connection, by name.
@@ -345,7 +347,7 @@ impl Machine {
     /// where changes of the copy are made as if it were the machine.
     fn leaves_server_alone(&self) -> bool {
         let rehearsed = self.console.borrow().style.why_run || self.ledger.in_copy();
-        rehearsed || fx_host::Sandbox::is_here()
+        rehearsed || *self.network.in_copy.get_or_init(fx_host::Sandbox::is_here)
     }
 
     /// The text of a file with a key, which is never shown.

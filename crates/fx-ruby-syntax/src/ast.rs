@@ -6,7 +6,8 @@
 use std::cell::{Cell, OnceCell};
 
 use crate::Sym;
-use crate::image::Stored;
+use crate::image::{Later, Stored};
+use crate::trees::keep;
 
 /// A node, alive for the whole run.
 pub type N = &'static Node;
@@ -18,6 +19,10 @@ pub struct Node {
     /// What it is.
     pub kind: Kind,
 }
+
+/// Code that may never run. Of an image it is read when it first does.
+#[derive(Clone, Copy)]
+pub struct Branch(pub N);
 
 /// A string literal.
 pub struct StrLit {
@@ -96,17 +101,46 @@ pub enum Blk {
 }
 
 /// Arguments of a call.
+#[derive(Clone, Copy)]
 pub struct Args {
     /// Positional, `Splat` nodes among them when `splat` is set.
     pub pos: &'static [N],
+    /// What most calls have not.
+    more: Option<&'static MoreArgs>,
     /// Whether a splat is among them.
     pub splat: bool,
-    /// Keywords; the slice may be empty for none.
-    pub kw: Option<&'static [Pair]>,
-    /// The block.
-    pub block: Blk,
     /// Whether only the plain fast path is needed.
     pub simple: bool,
+}
+
+/// Keywords and the block of a call.
+struct MoreArgs {
+    kw: Option<&'static [Pair]>,
+    block: Blk,
+}
+
+impl Args {
+    /// Arguments of these parts.
+    pub(crate) fn new(
+        pos: &'static [N],
+        splat: bool,
+        kw: Option<&'static [Pair]>,
+        block: Blk,
+    ) -> Args {
+        let plain = kw.is_none() && matches!(block, Blk::None);
+        let more = (!plain).then(|| keep(MoreArgs { kw, block }));
+        Args { pos, more, splat, simple: plain && !splat }
+    }
+
+    /// Keywords; the slice may be empty for none.
+    pub fn kw(&self) -> Option<&'static [Pair]> {
+        self.more.and_then(|more| more.kw)
+    }
+
+    /// The block.
+    pub fn block(&self) -> Blk {
+        self.more.map_or(Blk::None, |more| more.block)
+    }
 }
 
 /// The cached method of a call site does more than to read or write an instance variable.
@@ -213,14 +247,24 @@ pub enum PatRest {
 pub struct InClause {
     pub pat: Pat,
     pub guard: Option<N>,
-    pub body: N,
+    pub body: Branch,
 }
 
-/// What the runtime knows about a `case` with literals: the clause for each small integer.
-#[derive(Default)]
-pub struct CaseSite {
-    /// Empty when no clause has anything but small integers; worked out on the first run.
+/// `case … when` with a value.
+pub struct CaseNode {
+    pub subject: N,
+    pub clauses: &'static [WhenClause],
+    pub other: N,
+    /// The clause for each small integer; empty when a clause has anything else. Worked out on the
+    /// first run.
     pub jump: OnceCell<Option<Jump>>,
+}
+
+/// `case … in`.
+pub struct CaseInNode {
+    pub subject: N,
+    pub clauses: &'static [InClause],
+    pub other: Option<N>,
 }
 
 /// Clauses of a `case` by the integer they are for.
@@ -234,7 +278,7 @@ pub struct Jump {
 /// Clause of `case … when`.
 pub struct WhenClause {
     pub conds: &'static [N],
-    pub body: N,
+    pub body: Branch,
 }
 
 /// Rescue clause.
@@ -242,7 +286,7 @@ pub struct Rescue {
     /// Empty for StandardError.
     pub classes: &'static [N],
     pub target: Option<Target>,
-    pub body: N,
+    pub body: Branch,
 }
 
 /// `begin … rescue … else … ensure … end`.
@@ -299,6 +343,13 @@ pub struct Params {
     pub numbered: u8,
 }
 
+impl Params {
+    /// What each call asks of them.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape { req: self.req, simple: self.simple, spreads: self.spreads }
+    }
+}
+
 /// What a piece of code belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CodeKind {
@@ -310,13 +361,21 @@ pub enum CodeKind {
     Class,
 }
 
+/// What each call asks of the parameters, kept where the code is.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub req: u32,
+    pub simple: bool,
+    pub spreads: bool,
+}
+
 /// Code with its own frame.
 pub struct Code {
     pub kind: CodeKind,
     pub name: Sym,
-    pub params: Params,
-    /// Replaced on the first run when it was `Stored`.
-    pub body: Cell<N>,
+    pub shape: Shape,
+    pub params: &'static Params,
+    pub body: N,
     /// Slots on the value stack.
     pub nstack: u32,
     /// Names of the environment's slots; no environment is made when empty.
@@ -335,7 +394,14 @@ pub struct Code {
 pub struct DefNode {
     pub name: Sym,
     pub singleton: Option<N>,
-    pub code: &'static Code,
+    pub code: DefCode,
+}
+
+/// The code of a method definition.
+pub enum DefCode {
+    Here(&'static Code),
+    /// It is still in the image that the definition came with.
+    Stored(Stored),
 }
 
 /// A class or module body.
@@ -395,14 +461,13 @@ pub enum Kind {
     Yield(&'static Args),
     And(N, N),
     Or(N, N),
-    If(N, N, N),
-    Ternary(N, N, N),
+    If(N, Branch, Branch),
     While(N, N, bool, bool),
     For(&'static Target, N, N),
     Seq(&'static [N]),
-    Case(N, &'static CaseSite, &'static [WhenClause], N),
+    Case(&'static CaseNode),
     CaseBare(&'static [WhenClause], N),
-    CaseIn(N, &'static [InClause], Option<N>),
+    CaseIn(&'static CaseInNode),
     MatchPat(N, &'static Pat),
     MatchReq(N, &'static Pat),
     /// `/(?<a>..)/ =~ x` with the locals it sets.
@@ -434,6 +499,6 @@ pub enum Kind {
     Encoding,
     /// Safe navigation over a temporary: value of the first, nil if nil, else the second.
     SafeSeq(N, N),
-    /// A body that is still in the image it came with.
-    Stored(&'static Stored),
+    /// A branch that is still in the image it came with.
+    Later(&'static Later),
 }

@@ -1,14 +1,16 @@
 //! A lowered text as bytes: made while a crate is built, read at start without parsing.
 //!
-//! Bodies of methods stay bytes until they are first run, so that a start pays only for what
-//! it uses. The form is private to one build: it carries no version and is never kept in a
+//! Methods stay bytes until they are first called, and branches in them until they are first taken,
+//! so that a start pays only for what it uses. The form is private to one build: it carries no version and is never kept in a
 //! file that outlives the binary.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
-use crate::ast::{Code, CodeKind, Kind, N, Node};
+use bumpalo::Bump;
+
+use crate::ast::{Branch, Code, DefCode, Kind, N, Node};
 use crate::image_nodes::Store;
-use crate::lower::leak;
+use crate::trees::{keep, trees};
 use crate::{Interner, Request, Sym, parse};
 
 /// An image being read: its bytes, its names and the file its code belongs to.
@@ -17,15 +19,26 @@ pub struct Image {
     /// Numbers of its names in the run's table; `u32::MAX` before the first use.
     names: Box<[Cell<u32>]>,
     file: u32,
-    /// Whether bodies of methods wait for their first run.
+    /// Whether methods and branches wait until they are needed.
     lazy: bool,
 }
 
-/// The body of a method that has not been run yet.
+/// The code of a method, read when it is first asked for.
 pub struct Stored {
     image: &'static Image,
     at: u32,
+    code: OnceCell<&'static Code>,
 }
+
+/// A branch, read when it is first run.
+pub struct Later {
+    image: &'static Image,
+    at: u32,
+    node: OnceCell<N>,
+}
+
+/// A branch of fewer bytes is read at once: less than what is kept in its place.
+const SHORT: usize = 16;
 
 const WORD: usize = 4;
 
@@ -74,12 +87,12 @@ impl Image {
     fn new(bytes: &'static [u8], file: u32, lazy: bool) -> &'static Image {
         let count = word(bytes, 1) as usize;
         let names = vec![Cell::new(u32::MAX); count].into_boxed_slice();
-        leak(Image { bytes, names, file, lazy })
+        keep(Image { bytes, names, file, lazy })
     }
 
     fn program(&'static self, syms: &mut Interner) -> &'static Code {
         let at = word(self.bytes, 0) as usize;
-        Store::get(&mut Reader { image: self, at, syms })
+        Store::get(&mut Reader::new(self, at, syms))
     }
 
     fn name(&self, number: usize, syms: &mut Interner) -> Sym {
@@ -96,10 +109,22 @@ impl Image {
 }
 
 impl Stored {
-    /// The body, read now.
-    pub fn read(&self, syms: &mut Interner) -> N {
-        let mut reader = Reader { image: self.image, at: self.at as usize, syms };
-        Store::get(&mut reader)
+    /// The code, the same each time.
+    pub fn code(&self, syms: &mut Interner) -> &'static Code {
+        self.code.get_or_init(|| {
+            let mut reader = Reader::new(self.image, self.at as usize, syms);
+            keep(Code::get(&mut reader))
+        })
+    }
+}
+
+impl Later {
+    /// The code, the same each time.
+    pub fn node(&self, syms: &mut Interner) -> N {
+        self.node.get_or_init(|| {
+            let mut reader = Reader::new(self.image, self.at as usize, syms);
+            Store::get(&mut reader)
+        })
     }
 }
 
@@ -141,6 +166,14 @@ pub(crate) struct Reader<'a> {
     image: &'static Image,
     at: usize,
     syms: &'a mut Interner,
+    /// Where what is read is kept.
+    pub(crate) trees: &'static Bump,
+}
+
+impl<'a> Reader<'a> {
+    fn new(image: &'static Image, at: usize, syms: &'a mut Interner) -> Reader<'a> {
+        Reader { image, at, syms, trees: trees() }
+    }
 }
 
 impl Reader<'_> {
@@ -179,21 +212,44 @@ impl Reader<'_> {
     }
 }
 
-/// A body of its own length, which a reader can step over.
-pub(crate) fn put_body(code: &Code, w: &mut Writer) {
-    let mut inner = Writer::default();
-    code.body.get().put(&mut inner);
-    w.raw(&inner.bytes);
+impl Store for DefCode {
+    /// With its length before it, so that a reader can step over it.
+    fn put(&self, w: &mut Writer) {
+        // A tree that came from an image is not written.
+        let DefCode::Here(code) = self else { return };
+        let mut inner = Writer::default();
+        code.put(&mut inner);
+        w.raw(&inner.bytes);
+    }
+    fn get(r: &mut Reader<'_>) -> DefCode {
+        let len = r.number() as usize;
+        if !r.image.lazy {
+            return DefCode::Here(Store::get(r));
+        }
+        let at = r.at as u32;
+        r.at += len;
+        DefCode::Stored(Stored { image: r.image, at, code: OnceCell::new() })
+    }
 }
 
-pub(crate) fn get_body(kind: CodeKind, pos: u32, r: &mut Reader<'_>) -> Cell<N> {
-    let len = r.number() as usize;
-    if kind != CodeKind::Method || !r.image.lazy {
-        return Cell::new(Store::get(r));
+impl Store for Branch {
+    fn put(&self, w: &mut Writer) {
+        let mut inner = Writer::default();
+        self.0.put(&mut inner);
+        w.raw(&inner.bytes);
     }
-    let stored = leak(Stored { image: r.image, at: r.at as u32 });
-    r.at += len;
-    Cell::new(leak(Node { pos, kind: Kind::Stored(stored) }))
+    fn get(r: &mut Reader<'_>) -> Branch {
+        let len = r.number() as usize;
+        if !r.image.lazy || len < SHORT {
+            return Branch(Store::get(r));
+        }
+        let at = r.at;
+        // What comes first is the place.
+        let pos = Store::get(r);
+        r.at = at + len;
+        let later = Later { image: r.image, at: at as u32, node: OnceCell::new() };
+        Branch(r.trees.alloc(Node { pos, kind: Kind::Later(r.trees.alloc(later)) }))
+    }
 }
 
 #[cfg(test)]
@@ -232,5 +288,20 @@ mod tests {
         ] {
             round(text);
         }
+    }
+
+    #[test]
+    fn a_branch_is_read_once_and_only_where_it_is_long() {
+        let text = "if a then b(1, 2, 3); c(4, 5, 6) else d end";
+        let bytes: &'static [u8] =
+            Box::leak(image(text.as_bytes()).expect("it parses").into_boxed_slice());
+        let mut syms = Interner::new();
+        let code = Image::open(bytes, 0, &mut syms);
+        let Kind::If(_, yes, no) = &code.body.kind else { panic!("no branch") };
+        let Kind::Later(later) = &yes.0.kind else { panic!("read at once") };
+        let read = later.node(&mut syms);
+        assert!(matches!(read.kind, Kind::Seq(nodes) if nodes.len() == 2) && read.pos == yes.0.pos);
+        assert!(std::ptr::eq(read, later.node(&mut syms)));
+        assert!(matches!(no.0.kind, Kind::Call(_)));
     }
 }

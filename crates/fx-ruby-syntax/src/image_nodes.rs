@@ -1,15 +1,15 @@
 //! How each node is written to an image and read back: one table for both directions.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use crate::Sym;
 use crate::ast::{
-    Args, Begin, Blk, Call, CaseSite, ClassNode, Code, CodeKind, ConstScope, ConstSite, DefNode,
-    InClause, IvarSite, Kind, KwParam, Multi, NO_SLOT, Node, Op, OptParam, Params, Pat, PatRest,
-    RegexLit, Rescue, StrLit, Target, Var, WhenClause,
+    Args, Begin, Blk, Call, CaseInNode, CaseNode, ClassNode, Code, CodeKind, ConstScope, ConstSite,
+    DefNode, InClause, IvarSite, Kind, KwParam, Multi, NO_SLOT, Node, Op, OptParam, Params, Pat,
+    PatRest, RegexLit, Rescue, StrLit, Target, Var, WhenClause,
 };
-use crate::image::{Reader, Writer, get_body, put_body};
-use crate::lower::{leak, leak_slice};
+use crate::image::{Reader, Writer};
+use crate::lower::{no_params, shared};
 
 /// Something an image can hold.
 pub(crate) trait Store: Sized {
@@ -83,7 +83,8 @@ impl<T: Store + 'static> Store for &'static T {
         (**self).put(w);
     }
     fn get(r: &mut Reader<'_>) -> &'static T {
-        leak(T::get(r))
+        let value = T::get(r);
+        r.trees.alloc(value)
     }
 }
 
@@ -96,7 +97,7 @@ impl<T: Store + 'static> Store for &'static [T] {
     }
     fn get(r: &mut Reader<'_>) -> &'static [T] {
         let len = r.number() as usize;
-        leak_slice((0..len).map(|_| T::get(r)).collect())
+        if len == 0 { &[] } else { r.trees.alloc_slice_fill_with(len, |_| T::get(r)) }
     }
 }
 
@@ -174,10 +175,19 @@ impl Store for Call {
     }
 }
 
-impl Store for CaseSite {
-    fn put(&self, _: &mut Writer) {}
-    fn get(_: &mut Reader<'_>) -> CaseSite {
-        CaseSite::default()
+impl Store for Args {
+    fn put(&self, w: &mut Writer) {
+        self.pos.put(w);
+        self.splat.put(w);
+        self.kw().put(w);
+        self.block().put(w);
+    }
+    fn get(r: &mut Reader<'_>) -> Args {
+        let pos = Store::get(r);
+        let splat = Store::get(r);
+        let kw = Store::get(r);
+        let block = Store::get(r);
+        Args::new(pos, splat, kw, block)
     }
 }
 
@@ -192,7 +202,7 @@ impl Store for Code {
         self.env_names.put(w);
         self.copies.put(w);
         self.params.put(w);
-        put_body(self, w);
+        self.body.put(w);
     }
     fn get(r: &mut Reader<'_>) -> Code {
         let kind = Store::get(r);
@@ -203,10 +213,24 @@ impl Store for Code {
         let nstack = Store::get(r);
         let env_names = Store::get(r);
         let copies = Store::get(r);
-        let params = Store::get(r);
-        let body = get_body(kind, pos, r);
+        let params: Params = Store::get(r);
+        let (shape, params) = (params.shape(), shared(params));
+        let body = Store::get(r);
         let file = r.file();
-        Code { kind, name, params, body, nstack, env_names, copies, file, pos, end_pos, level }
+        Code {
+            kind,
+            name,
+            shape,
+            params,
+            body,
+            nstack,
+            env_names,
+            copies,
+            file,
+            pos,
+            end_pos,
+            level,
+        }
     }
 }
 
@@ -230,7 +254,8 @@ fields! {
     RegexLit { parts, flags, once; cached: Cell::new(0) }
     IvarSite { name; class: Cell::new(u32::MAX), slot: Cell::new(0) }
     ConstSite { name; epoch: Cell::new(0), cref: Cell::new(0), value: Cell::new(0) }
-    Args { pos, splat, kw, block, simple }
+    CaseNode { subject, clauses, other; jump: OnceCell::new() }
+    CaseInNode { subject, clauses, other }
     Multi { pre, rest, post }
     InClause { pat, guard, body }
     WhenClause { conds, body }
@@ -284,7 +309,7 @@ impl Store for Params {
     }
     fn get(r: &mut Reader<'_>) -> Params {
         let plain = bool::get(r);
-        let mut params = crate::lower::no_params();
+        let mut params = no_params();
         params.req = Store::get(r);
         params.req_names = Store::get(r);
         if plain {
@@ -366,13 +391,13 @@ variants! { Kind {
     27 GVar(a), 28 GSet(a, b), 29 CVar(a), 30 CSet(a, b), 31 NthRef(a), 32 BackRef(a),
     33 Const(a), 34 ConstIn(a, b), 35 ConstSet(a, b, c), 36 Call(a), 37 Bin(a, b, c, d),
     38 BinLI(a, b, c, d), 39 Not(a, b), 40 Super(a), 41 ZSuper(a), 42 Yield(a), 43 And(a, b),
-    44 Or(a, b), 45 If(a, b, c), 46 Ternary(a, b, c), 47 While(a, b, c, d), 48 For(a, b, c),
-    49 Seq(a), 50 Case(a, b, c, d), 51 CaseBare(a, b), 52 CaseIn(a, b, c), 53 MatchPat(a, b),
+    44 Or(a, b), 45 If(a, b, c), 47 While(a, b, c, d), 48 For(a, b, c),
+    49 Seq(a), 50 Case(a), 51 CaseBare(a, b), 52 CaseIn(a), 53 MatchPat(a, b),
     54 MatchReq(a, b), 55 MatchWrite(a, b), 56 Masgn(a, b), 57 Begin(a), 58 Def(a), 59 Class(a),
     60 Module(a), 61 SClass(a, b), 62 Lambda(a), 63 Return(a), 64 Break(a), 65 Next(a),
     66 LoopBreak(a), 67 LoopNext(a), 68 Redo, 69 LoopRedo, 70 Retry, 71 Alias(a, b),
     72 GAlias(a, b), 73 Undef(a), 74 FlipFlop(a, b, c), 75 PostExe(a, b), 76 Defined(a),
     77 File, 78 Encoding, 79 SafeSeq(a, b), 80 Spread(a, b), _ Kind::Nil,
     // Only a tree that came from an image has these, and such a tree is not written.
-    Kind::Stored(_) => {}
+    Kind::Later(_) => {}
 } }

@@ -3,6 +3,8 @@
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
+use crate::trees::trees;
+
 /// An interned name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Sym(pub u32);
@@ -33,7 +35,7 @@ impl Interner {
     pub fn intern(&mut self, name: &[u8]) -> Sym {
         match self.get(name) {
             Some(sym) => sym,
-            None => self.intern_static(Box::leak(name.to_vec().into_boxed_slice())),
+            None => self.intern_static(trees().alloc_slice_copy(name)),
         }
     }
 

@@ -16,8 +16,9 @@ mod ripper;
 mod scene;
 mod ship;
 mod spot;
+mod trees;
 
-pub use image::{Image, Stored};
+pub use image::{Image, Later, Stored};
 pub use intern::{Interner, Sym};
 pub use lower::{ParseError, Parsed, Request, errors, parse};
 pub use ripper::{Sexp, Token, lex, tree};

@@ -16,8 +16,9 @@ use std::cell::Cell;
 
 use ruby_prism as p;
 
-use crate::ast::{Call, Code, CodeKind, Kind, N, Node, Params, Target, Var};
+use crate::ast::{Args, Blk, Call, Code, CodeKind, Kind, N, Node, Params, Target, Var};
 use crate::locals::{self, Captured, Key};
+use crate::trees::{keep, keep_all};
 use crate::{Interner, Sym};
 
 /// What to parse and how.
@@ -50,14 +51,6 @@ pub struct Parsed {
     pub code: &'static Code,
     /// Offset after `__END__`.
     pub data: Option<u32>,
-}
-
-pub(crate) fn leak<T>(value: T) -> &'static T {
-    Box::leak(Box::new(value))
-}
-
-pub(crate) fn leak_slice<T>(values: Vec<T>) -> &'static [T] {
-    if values.is_empty() { &[] } else { Box::leak(values.into_boxed_slice()) }
 }
 
 /// What is wrong with a text, without making anything of it.
@@ -242,7 +235,7 @@ impl Lower<'_> {
     }
 
     pub(crate) fn node(&self, pos: u32, kind: Kind) -> N {
-        leak(Node { pos, kind })
+        keep(Node { pos, kind })
     }
 
     pub(crate) fn nil(&self, pos: u32) -> N {
@@ -401,14 +394,15 @@ impl Lower<'_> {
         let scope = self.scopes.pop().expect("every opened scope is closed once");
         let around = self.scopes.iter().rev().take_while(|scope| scope.block).count() as u32;
         let level = if scope.block { around + 1 } else { 0 };
-        leak(Code {
+        keep(Code {
             kind,
             name,
-            params,
-            body: Cell::new(body),
+            shape: params.shape(),
+            params: shared(params),
+            body,
             nstack: scope.nstack,
-            env_names: leak_slice(scope.env_names),
-            copies: leak_slice(copies),
+            env_names: keep_all(scope.env_names),
+            copies: keep_all(copies),
             file: self.file,
             pos,
             end_pos,
@@ -422,13 +416,7 @@ impl Lower<'_> {
             fcall: recv.is_none_or(|n| matches!(n.kind, Kind::Zelf)),
             recv,
             name,
-            args: crate::ast::Args {
-                pos: leak_slice(pos_args),
-                splat,
-                kw: None,
-                block: crate::ast::Blk::None,
-                simple: !splat,
-            },
+            args: Args::new(keep_all(pos_args), splat, None, Blk::None),
             safe: false,
             vcall: false,
             asgn: false,
@@ -445,26 +433,34 @@ impl Lower<'_> {
     }
 }
 
-pub(crate) fn no_params() -> Params {
-    Params {
-        req: 0,
-        req_names: &[],
-        opt: &[],
-        rest: None,
-        rest_name: None,
-        implicit_rest: false,
-        post: 0,
-        post_names: &[],
-        kw: &[],
-        kwrest: None,
-        kwrest_name: None,
-        no_kw: false,
-        block: None,
-        block_name: None,
-        forwarding: false,
-        destructure: &[],
-        simple: true,
-        spreads: false,
-        numbered: 0,
-    }
+/// Parameters where code refers to them: much code has none, and then it is one place for all.
+pub(crate) fn shared(params: Params) -> &'static Params {
+    let none = params.simple && params.req == 0 && !params.spreads && params.numbered == 0;
+    if none { &NO_PARAMS } else { keep(params) }
 }
+
+pub(crate) fn no_params() -> Params {
+    NO_PARAMS
+}
+
+const NO_PARAMS: Params = Params {
+    req: 0,
+    req_names: &[],
+    opt: &[],
+    rest: None,
+    rest_name: None,
+    implicit_rest: false,
+    post: 0,
+    post_names: &[],
+    kw: &[],
+    kwrest: None,
+    kwrest_name: None,
+    no_kw: false,
+    block: None,
+    block_name: None,
+    forwarding: false,
+    destructure: &[],
+    simple: true,
+    spreads: false,
+    numbered: 0,
+};

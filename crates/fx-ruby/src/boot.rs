@@ -17,8 +17,9 @@ impl Vm {
         let mut vm = Vm::bare(options, top);
         vm.syms = fx_ruby_syntax::Interner::with_names(n::ALL);
         vm.heap = Heap::new();
-        vm.classes.reserve(400);
-        vm.methods.reserve(3000);
+        // Room that is not used is no memory; what grows is copied.
+        vm.classes.reserve(1 << 10);
+        vm.methods.reserve(1 << 13);
         vm.stack.reserve(1 << 12);
         vm.frames.reserve(256);
         vm.boot();

@@ -231,6 +231,9 @@ const QUIET: usize = 12 << 20;
 /// The same where memory counts more than time.
 const FRUGAL: usize = 1 << 20;
 
+/// Strings that there is room for at the start, and as a measure of other objects.
+const ROOM: usize = 1 << 14;
+
 #[derive(Default)]
 pub struct Heap {
     pub strings: Arena<RString>,
@@ -257,7 +260,16 @@ pub struct Heap {
 
 impl Heap {
     pub fn new() -> Heap {
-        let mut heap = Heap { collect_at: QUIET, ..Heap::default() };
+        let mut heap = Heap {
+            strings: Arena::with_room(ROOM),
+            arrays: Arena::with_room(ROOM / 2),
+            hashes: Arena::with_room(ROOM / 4),
+            objects: Arena::with_room(ROOM / 2),
+            procs: Arena::with_room(ROOM / 4),
+            envs: Arena::with_room(ROOM / 4),
+            collect_at: QUIET,
+            ..Heap::default()
+        };
         // Index 0 means "no environment".
         heap.envs.add(REnv { vars: Vec::new(), up: 0, names: &[], escaped: true });
         heap

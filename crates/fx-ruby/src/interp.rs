@@ -125,9 +125,7 @@ impl Vm {
             Kind::IVar(site) => self.eval_ivar(fp, site),
             Kind::ISet(site, value) => self.eval_iset(fp, site, value),
             Kind::Seq(nodes) => self.eval_seq(fp, nodes),
-            Kind::If(test, yes, no) | Kind::Ternary(test, yes, no) => {
-                self.eval_if(fp, test, yes, no)
-            }
+            Kind::If(test, yes, no) => self.eval_if(fp, test, yes.0, no.0),
             Kind::And(l, r) => self.eval_and(fp, l, r),
             Kind::Or(l, r) => self.eval_or(fp, l, r),
             Kind::Not(inner, call) => self.eval_not(fp, inner, call),

@@ -61,6 +61,11 @@ pub(crate) const fn function(name: &'static str, least: i16, most: i16, call: Na
 impl Vm {
     /// Gives a class the methods of a table, in its order.
     pub(crate) fn natives(&mut self, class: u32, table: &'static [Native]) {
+        let own = table.iter().filter(|row| !matches!(row.place, Place::OnClass));
+        let count = own.map(|row| 1 + row.aliases.len()).sum();
+        let known = &mut self.classes[class as usize];
+        known.methods.reserve(count);
+        known.order.reserve(count);
         for row in table {
             for name in std::iter::once(&row.name).chain(row.aliases) {
                 match row.place {

@@ -1,14 +1,17 @@
 //! The object model: classes, modules, method tables, ancestors, constants, singletons.
 
+mod cache;
 mod constants;
 mod state;
 
 use std::rc::Rc;
 
-use fx_ruby_syntax::Sym;
 use fx_ruby_syntax::ast::Code;
+use fx_ruby_syntax::{Stored, Sym};
 use indexmap::IndexMap;
 use rustc_hash::{FxBuildHasher, FxHashMap};
+
+pub use cache::MethodCache;
 
 use crate::names as n;
 use crate::value::{K_CLASS, Tag, Value};
@@ -32,6 +35,8 @@ pub enum Vis {
 #[derive(Clone, Copy)]
 pub enum Body {
     Ruby(&'static Code, &'static Cref),
+    /// The same before it was first called: still in the image that it ships in.
+    Stored(&'static Stored, &'static Cref),
     Native(NativeFn, i16, i16),
     Reader(Sym),
     Writer(Sym),
@@ -387,7 +392,7 @@ impl Vm {
 
     pub fn bump(&mut self) {
         self.epoch += 1;
-        self.method_cache.clear();
+        self.method_cache.forget();
     }
 
     /// Ancestors in look-up order, prepended and included modules in place.
@@ -447,7 +452,7 @@ impl Vm {
 
     /// Finds a method; an undefined one counts as absent.
     pub fn find_method(&mut self, class: u32, name: Sym) -> Option<u32> {
-        if let Some(found) = self.method_cache.get(&(class, name)) {
+        if let Some(found) = self.method_cache.get(class, name) {
             return *found;
         }
         let mut found = self.search(class, name);
@@ -467,7 +472,7 @@ impl Vm {
         if hides && self.load_lazy(class) {
             found = self.search(class, name);
         }
-        self.method_cache.insert((class, name), found);
+        self.method_cache.insert(class, name, found);
         found
     }
 
@@ -486,6 +491,8 @@ impl Vm {
     /// The next method of that name after `owner` in the ancestors of `class`.
     pub fn find_super(&mut self, class: u32, owner: u32, name: Sym) -> Option<u32> {
         self.load_lazy(class);
+        // The site of the call keeps what is found.
+        self.method_cache.asked(name);
         let mro = self.mro(class);
         let Some(at) = mro.iter().position(|x| *x == owner) else {
             return self.super_of_refined(class, owner, name);
@@ -533,7 +540,10 @@ impl Vm {
             known.order.push(name);
         }
         if self.booted {
-            self.bump();
+            self.method_cache.defined(class, name);
+            if self.method_cache.knows(name) {
+                self.bump();
+            }
             if class <= c::CLASS || class == c::KERNEL || class == c::COMPARABLE || class < c::RANGE
             {
                 self.note_redefined(class, name);

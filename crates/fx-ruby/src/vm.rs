@@ -162,7 +162,7 @@ pub struct Vm {
     pub ticks: u32,
     pub limits: Limits,
     pub deadline: Option<Duration>,
-    pub method_cache: FxHashMap<(u32, Sym), Option<u32>>,
+    pub method_cache: crate::object::MethodCache,
     pub globals: FxHashMap<Sym, Value>,
     pub galiases: FxHashMap<Sym, Sym>,
     pub files: Vec<SourceFile>,

@@ -6,7 +6,7 @@ use ruby_prism as p;
 
 use crate::Sym;
 use crate::ast::{Args, Blk, Call, ConstScope, ConstSite, IvarSite, Kind, Multi, N, Target};
-use crate::lower::{Lower, leak, leak_slice};
+use crate::lower::{Lower, keep, keep_all};
 
 /// How an assignment combines with the old value.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub(crate) enum Combine {
 impl Lower<'_> {
     pub(crate) fn ivar(&mut self, name: &p::ConstantId<'_>) -> &'static IvarSite {
         let name = self.sym(name);
-        leak(IvarSite { name, class: Cell::new(u32::MAX), slot: Cell::new(0) })
+        keep(IvarSite { name, class: Cell::new(u32::MAX), slot: Cell::new(0) })
     }
 
     pub(crate) fn multi(
@@ -30,13 +30,13 @@ impl Lower<'_> {
     ) -> &'static Multi {
         let pre: Vec<Target> = lefts.iter().map(|n| self.target(&n)).collect();
         let rest = rest.map(|n| match n.as_splat_node() {
-            Some(splat) => splat.expression().map(|e| leak(self.target(&e))),
+            Some(splat) => splat.expression().map(|e| keep(self.target(&e))),
             None => None,
         });
         let rest: Option<Option<&'static Target>> =
             rest.map(|t| t.map(|t| -> &'static Target { t }));
         let post: Vec<Target> = rights.iter().map(|n| self.target(&n)).collect();
-        leak(Multi { pre: leak_slice(pre), rest, post: leak_slice(post) })
+        keep(Multi { pre: keep_all(pre), rest, post: keep_all(post) })
     }
 
     pub(crate) fn target(&mut self, node: &p::Node<'_>) -> Target {
@@ -72,7 +72,7 @@ impl Lower<'_> {
             let mut call = self.new_call(n.location().start(), Some(recv), name, Vec::new());
             call.safe = n.is_safe_navigation();
             call.fcall |= n.is_ignore_visibility();
-            return Target::Send(leak(call));
+            return Target::Send(keep(call));
         }
         if let Some(n) = node.as_index_target_node() {
             let recv = self.expr(&n.receiver());
@@ -80,15 +80,15 @@ impl Lower<'_> {
             let name = self.syms.intern(b"[]=");
             let mut call = self.new_call(n.location().start(), Some(recv), name, Vec::new());
             call.args = args;
-            return Target::Send(leak(call));
+            return Target::Send(keep(call));
         }
         if let Some(n) = node.as_multi_target_node() {
             return Target::Multi(self.multi(&n.lefts(), n.rest(), &n.rights()));
         }
         if let Some(n) = node.as_splat_node() {
-            let target = n.expression().map(|e| leak(self.target(&e)));
+            let target = n.expression().map(|e| keep(self.target(&e)));
             let rest = Some(target.map(|t| -> &'static Target { t }));
-            return Target::Multi(leak(Multi { pre: &[], rest, post: &[] }));
+            return Target::Multi(keep(Multi { pre: &[], rest, post: &[] }));
         }
         self.fail(&node.location(), "this cannot be assigned");
         Target::Gvar(Sym(0))
@@ -216,13 +216,13 @@ impl Lower<'_> {
             }
             None => ConstScope::Top,
         };
-        let read = self.node(at, Kind::ConstIn(scope, leak(ConstSite::new(name))));
+        let read = self.node(at, Kind::ConstIn(scope, keep(ConstSite::new(name))));
         let old = self.guarded(at, how, read);
         let value = self.expr(value);
         let done =
             self.combined(at, how, old, value, |s, v| s.node(at, Kind::ConstSet(scope, name, v)));
         match setup {
-            Some(setup) => self.node(at, Kind::Seq(leak_slice(vec![setup, done]))),
+            Some(setup) => self.node(at, Kind::Seq(keep_all(vec![setup, done]))),
             None => done,
         }
     }
@@ -243,17 +243,17 @@ impl Lower<'_> {
         let (setup, recv) = self.held(at, receiver);
         let mut get = self.new_call(at, recv, read_name, Vec::new());
         get.fcall |= ignore;
-        let old = self.node(at, Kind::Call(leak(get)));
+        let old = self.node(at, Kind::Call(keep(get)));
         let value = self.expr(value);
         let done = self.combined(at, how, old, value, |s, v| {
             let mut set = s.new_call(at, recv, write_name, vec![v]);
             set.asgn = true;
             set.fcall |= ignore;
-            s.node(at, Kind::Call(leak(set)))
+            s.node(at, Kind::Call(keep(set)))
         });
         match setup {
             Some(setup) if safe => self.node(at, Kind::SafeSeq(setup, done)),
-            Some(setup) => self.node(at, Kind::Seq(leak_slice(vec![setup, done]))),
+            Some(setup) => self.node(at, Kind::Seq(keep_all(vec![setup, done]))),
             None => done,
         }
     }
@@ -286,11 +286,11 @@ impl Lower<'_> {
         let args = self.args(arguments, None);
         let mut held = Vec::new();
         let items =
-            args.pos.iter().copied().chain(args.kw.map(|pairs| self.node(at, Kind::Hash(pairs))));
+            args.pos.iter().copied().chain(args.kw().map(|pairs| self.node(at, Kind::Hash(pairs))));
         for item in items.collect::<Vec<_>>() {
             let slot = self.temp();
             let (value, splat) = match item.kind {
-                Kind::Splat(_) => (self.node(at, Kind::ArraySplat(leak_slice(vec![item]))), true),
+                Kind::Splat(_) => (self.node(at, Kind::ArraySplat(keep_all(vec![item]))), true),
                 _ => (item, false),
             };
             steps.push(self.node(at, Kind::LSet(slot, value)));
@@ -308,9 +308,8 @@ impl Lower<'_> {
         };
         let (get_name, set_name) = (self.syms.intern(b"[]"), self.syms.intern(b"[]="));
         let mut get = self.new_call(at, recv, get_name, held.clone());
-        get.args =
-            Args { block: blk, simple: get.args.simple && matches!(blk, Blk::None), ..get.args };
-        let get: &'static Call = leak(get);
+        get.args = Args::new(get.args.pos, get.args.splat, None, blk);
+        let get: &'static Call = keep(get);
         let old = self.fuse(at, get, b"[]");
         let value = self.expr(value);
         let done = self.combined(at, how, old, value, |s, v| {
@@ -318,14 +317,10 @@ impl Lower<'_> {
             items.push(v);
             let mut set = s.new_call(at, recv, set_name, items);
             set.asgn = true;
-            set.args = Args {
-                block: blk,
-                simple: set.args.simple && matches!(blk, Blk::None),
-                ..set.args
-            };
-            s.node(at, Kind::Call(leak(set)))
+            set.args = Args::new(set.args.pos, set.args.splat, None, blk);
+            s.node(at, Kind::Call(keep(set)))
         });
         steps.push(done);
-        self.node(at, Kind::Seq(leak_slice(steps)))
+        self.node(at, Kind::Seq(keep_all(steps)))
     }
 }

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use ruby_prism as p;
 
 use crate::ast::{Args, Blk, Call, Kind, N, NO_SLOT, Op, Pair};
-use crate::lower::{Lower, leak, leak_slice};
+use crate::lower::{Lower, keep, keep_all};
 
 impl Lower<'_> {
     pub(crate) fn call(&mut self, node: &p::CallNode<'_>) -> N {
@@ -17,7 +17,7 @@ impl Lower<'_> {
         let args = self.args(node.arguments(), node.block());
         let fcall = node.receiver().is_none_or(|n| n.as_self_node().is_some())
             || node.is_ignore_visibility();
-        let call: &'static Call = leak(Call {
+        let call: &'static Call = keep(Call {
             recv,
             name: sym,
             args,
@@ -36,7 +36,7 @@ impl Lower<'_> {
 
     /// Operators get nodes of their own with a fast path for small integers.
     pub(crate) fn fuse(&self, pos: u32, call: &'static Call, name: &[u8]) -> N {
-        let plain = matches!(call.args.block, Blk::None) && call.args.simple && !call.safe;
+        let plain = call.args.simple && !call.safe;
         if let (true, Some(l)) = (plain, call.recv) {
             if name == b"!" && call.args.pos.is_empty() {
                 return self.node(pos, Kind::Not(l, call));
@@ -56,7 +56,7 @@ impl Lower<'_> {
     /// A binary operation that the lowering itself needs.
     pub(crate) fn binary(&mut self, pos: u32, l: N, name: &[u8], r: N) -> N {
         let sym = self.syms.intern(name);
-        let call = leak(self.new_call(pos, Some(l), sym, vec![r]));
+        let call = keep(self.new_call(pos, Some(l), sym, vec![r]));
         self.fuse(pos, call, name)
     }
 
@@ -79,7 +79,7 @@ impl Lower<'_> {
                     pos.push(self.node(at, Kind::Splat(rest)));
                     splat = true;
                     let keywords = self.anonymous(at, b"**");
-                    kw = Some(leak_slice(vec![(None, keywords)]));
+                    kw = Some(keep_all(vec![(None, keywords)]));
                     blk = Blk::Pass(self.anonymous(at, b"&"));
                 } else {
                     splat |= argument.as_splat_node().is_some();
@@ -98,8 +98,7 @@ impl Lower<'_> {
                 });
             }
         }
-        let simple = !splat && kw.is_none() && matches!(blk, Blk::None);
-        Args { pos: leak_slice(pos), splat, kw, block: blk, simple }
+        Args::new(keep_all(pos), splat, kw, blk)
     }
 
     /// Reads an anonymous parameter of the enclosing method.
@@ -125,7 +124,7 @@ impl Lower<'_> {
                 pairs.push((None, value));
             }
         }
-        leak_slice(pairs)
+        keep_all(pairs)
     }
 
     fn hash_key(&mut self, node: &p::Node<'_>) -> N {
@@ -174,10 +173,9 @@ impl Lower<'_> {
         };
         let name = self.syms.intern(b"super");
         let mut call = self.new_call(at, None, name, Vec::new());
-        let kw = if pairs.is_empty() { None } else { Some(leak_slice(pairs)) };
-        let simple = !splat && kw.is_none() && matches!(block, Blk::None);
-        call.args = Args { pos: leak_slice(pos), splat, kw, block, simple };
-        self.node(at, Kind::ZSuper(leak(call)))
+        let kw = if pairs.is_empty() { None } else { Some(keep_all(pairs)) };
+        call.args = Args::new(keep_all(pos), splat, kw, block);
+        self.node(at, Kind::ZSuper(keep(call)))
     }
 
     pub(crate) fn super_call(&mut self, node: &p::SuperNode<'_>) -> N {
@@ -186,7 +184,7 @@ impl Lower<'_> {
         let name = self.syms.intern(b"super");
         let mut call = self.new_call(at, None, name, Vec::new());
         call.args = args;
-        self.node(at, Kind::Super(leak(call)))
+        self.node(at, Kind::Super(keep(call)))
     }
 
     /// Arguments of return, break and next as one value.
@@ -196,14 +194,14 @@ impl Lower<'_> {
         };
         let args = self.args(Some(arguments), None);
         let mut items = args.pos.to_vec();
-        if let Some(pairs) = args.kw {
+        if let Some(pairs) = args.kw() {
             items.push(self.node(at, Kind::Hash(pairs)));
         }
         match items.as_slice() {
             [] => self.nil(at),
             [one] if !args.splat => one,
-            _ if args.splat => self.node(at, Kind::ArraySplat(leak_slice(items))),
-            _ => self.node(at, Kind::Array(leak_slice(items))),
+            _ if args.splat => self.node(at, Kind::ArraySplat(keep_all(items))),
+            _ => self.node(at, Kind::Array(keep_all(items))),
         }
     }
 }

@@ -6,7 +6,7 @@ use ruby_prism::Node as P;
 
 use crate::ast::{ClassNode, CodeKind, Kind, N};
 use crate::lower::expr::cast;
-use crate::lower::{Lower, Scope, leak, leak_slice, no_params};
+use crate::lower::{Lower, Scope, keep, keep_all, no_params};
 
 impl Lower<'_> {
     /// Methods, classes, names, and code for the end.
@@ -18,13 +18,13 @@ impl Lower<'_> {
                 let (scope, name) = self.const_scope(&n.constant_path());
                 let superclass = n.superclass().map(|s| self.expr(&s));
                 let code = self.class_body(&n.location(), &n.locals(), n.body(), name);
-                self.node(at, Kind::Class(leak(ClassNode { scope, name, superclass, code })))
+                self.node(at, Kind::Class(keep(ClassNode { scope, name, superclass, code })))
             }
             P::ModuleNode { .. } => {
                 let n = cast!(node, as_module_node);
                 let (scope, name) = self.const_scope(&n.constant_path());
                 let code = self.class_body(&n.location(), &n.locals(), n.body(), name);
-                self.node(at, Kind::Module(leak(ClassNode { scope, name, superclass: None, code })))
+                self.node(at, Kind::Module(keep(ClassNode { scope, name, superclass: None, code })))
             }
             P::SingletonClassNode { .. } => {
                 let n = cast!(node, as_singleton_class_node);
@@ -47,7 +47,7 @@ impl Lower<'_> {
             P::UndefNode { .. } => {
                 let names =
                     cast!(node, as_undef_node).names().iter().map(|n| self.expr(&n)).collect();
-                self.node(at, Kind::Undef(leak_slice(names)))
+                self.node(at, Kind::Undef(keep_all(names)))
             }
             P::PostExecutionNode { .. } => {
                 let n = cast!(node, as_post_execution_node);
@@ -57,7 +57,7 @@ impl Lower<'_> {
                 let end = n.location().end();
                 let code =
                     self.close(CodeKind::Block, name, no_params(), body, Vec::new(), at, end);
-                self.node(at, Kind::PostExe(code, leak(Cell::new(false))))
+                self.node(at, Kind::PostExe(code, keep(Cell::new(false))))
             }
             P::DefinedNode { .. } => {
                 let inner = self.expr(&cast!(node, as_defined_node).value());

@@ -1,15 +1,16 @@
 //! Expressions and statements: which group a node of prism is in, and what several groups need.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use ruby_prism as p;
 use ruby_prism::Node as P;
 
 use crate::Sym;
 use crate::ast::{
-    Begin, CaseSite, ConstScope, ConstSite, Kind, N, RegexLit, Rescue, StrLit, Target, WhenClause,
+    Begin, Branch, CaseNode, ConstScope, ConstSite, Kind, N, RegexLit, Rescue, StrLit, Target,
+    WhenClause,
 };
-use crate::lower::{Lower, leak, leak_slice};
+use crate::lower::{Lower, keep, keep_all};
 
 macro_rules! cast {
     ($node:expr, $f:ident) => {
@@ -36,7 +37,7 @@ impl Lower<'_> {
         match nodes.len() {
             0 => self.nil(node.location().start()),
             1 => nodes.remove(0),
-            _ => self.node(node.location().start(), Kind::Seq(leak_slice(nodes))),
+            _ => self.node(node.location().start(), Kind::Seq(keep_all(nodes))),
         }
     }
 
@@ -63,7 +64,7 @@ impl Lower<'_> {
 
     pub(crate) fn constant(&mut self, at: u32, name: &p::ConstantId<'_>) -> N {
         let name = self.sym(name);
-        self.node(at, Kind::Const(leak(ConstSite::new(name))))
+        self.node(at, Kind::Const(keep(ConstSite::new(name))))
     }
 
     pub(crate) fn enc_of(&self, node: &p::StringNode<'_>) -> u8 {
@@ -77,8 +78,8 @@ impl Lower<'_> {
     }
 
     pub(crate) fn string(&self, at: u32, bytes: &[u8], enc: u8, frozen: bool) -> N {
-        let bytes = leak_slice(bytes.to_vec());
-        self.node(at, Kind::Str(leak(StrLit { bytes, enc, frozen, cached: Cell::new(0) })))
+        let bytes = keep_all(bytes.to_vec());
+        self.node(at, Kind::Str(keep(StrLit { bytes, enc, frozen, cached: Cell::new(0) })))
     }
 
     pub(super) fn parts(&mut self, parts: &p::NodeList<'_>) -> Vec<N> {
@@ -113,12 +114,12 @@ impl Lower<'_> {
                 return self.node(at, Kind::Int(value as i64));
             }
         }
-        self.node(at, Kind::Big(negative, leak_slice(digits.to_vec())))
+        self.node(at, Kind::Big(negative, keep_all(digits.to_vec())))
     }
 
     pub(super) fn regex(&mut self, at: u32, parts: Vec<N>, flags: u32, once: bool) -> N {
-        let lit = RegexLit { parts: leak_slice(parts), flags, once, cached: Cell::new(0) };
-        self.node(at, Kind::Regex(leak(lit)))
+        let lit = RegexLit { parts: keep_all(parts), flags, once, cached: Cell::new(0) };
+        self.node(at, Kind::Regex(keep(lit)))
     }
 
     pub(super) fn const_scope(&mut self, path: &P<'_>) -> (ConstScope, Sym) {
@@ -150,7 +151,7 @@ impl Lower<'_> {
             let classes: Vec<N> = n.exceptions().iter().map(|e| self.expr(&e)).collect();
             let target = n.reference().map(|r| self.target(&r));
             let body = self.maybe_statements(n.statements(), n.location().start());
-            rescues.push(Rescue { classes: leak_slice(classes), target, body });
+            rescues.push(Rescue { classes: keep_all(classes), target, body: Branch(body) });
             clause = n.subsequent();
         }
         let else_body = node.else_clause().map(|n| self.maybe_statements(n.statements(), at));
@@ -160,8 +161,8 @@ impl Lower<'_> {
         if rescues.is_empty() && else_body.is_none() && ensure.is_none() {
             return body;
         }
-        let begin = Begin { body, rescues: leak_slice(rescues), else_body, ensure };
-        self.node(at, Kind::Begin(leak(begin)))
+        let begin = Begin { body, rescues: keep_all(rescues), else_body, ensure };
+        self.node(at, Kind::Begin(keep(begin)))
     }
 
     pub(super) fn case(&mut self, node: &p::CaseNode<'_>) -> N {
@@ -172,18 +173,19 @@ impl Lower<'_> {
             let Some(clause) = condition.as_when_node() else { continue };
             let conds: Vec<N> = clause.conditions().iter().map(|c| self.expr(&c)).collect();
             let body = self.maybe_statements(clause.statements(), clause.location().start());
-            clauses.push(WhenClause { conds: leak_slice(conds), body });
+            clauses.push(WhenClause { conds: keep_all(conds), body: Branch(body) });
         }
         let other = match node.else_clause() {
             Some(n) => self.maybe_statements(n.statements(), at),
             None => self.nil(at),
         };
         match subject {
-            Some(subject) => self.node(
-                at,
-                Kind::Case(subject, leak(CaseSite::default()), leak_slice(clauses), other),
-            ),
-            None => self.node(at, Kind::CaseBare(leak_slice(clauses), other)),
+            Some(subject) => {
+                let clauses = keep_all(clauses);
+                let jump = OnceCell::new();
+                self.node(at, Kind::Case(keep(CaseNode { subject, clauses, other, jump })))
+            }
+            None => self.node(at, Kind::CaseBare(keep_all(clauses), other)),
         }
     }
 
@@ -204,11 +206,11 @@ impl Lower<'_> {
         };
         let test = if until {
             let name = self.syms.intern(b"!");
-            let call = leak(self.new_call(at, Some(test), name, Vec::new()));
+            let call = keep(self.new_call(at, Some(test), name, Vec::new()));
             // `until` negates the truth, never through a method.
             let _ = call;
             let (yes, no) = (self.node(at, Kind::True), self.node(at, Kind::False));
-            self.node(at, Kind::If(test, no, yes))
+            self.node(at, Kind::If(test, Branch(no), Branch(yes)))
         } else {
             test
         };

@@ -2,9 +2,9 @@
 
 use ruby_prism::Node as P;
 
-use crate::ast::{Begin, Kind, N, Rescue};
+use crate::ast::{Begin, Branch, Kind, N, Rescue};
 use crate::lower::expr::cast;
-use crate::lower::{Lower, leak, leak_slice};
+use crate::lower::{Lower, keep, keep_all};
 
 impl Lower<'_> {
     /// Calls, branches and loops.
@@ -15,7 +15,7 @@ impl Lower<'_> {
             P::ForwardingSuperNode { .. } => self.zsuper(&cast!(node, as_forwarding_super_node)),
             P::YieldNode { .. } => {
                 let args = self.args(cast!(node, as_yield_node).arguments(), None);
-                self.node(at, Kind::Yield(leak(args)))
+                self.node(at, Kind::Yield(keep(args)))
             }
             P::AndNode { .. } => {
                 let n = cast!(node, as_and_node);
@@ -32,7 +32,7 @@ impl Lower<'_> {
                 let test = self.expr(&n.predicate());
                 let yes = self.maybe_statements(n.statements(), at);
                 let no = self.optional(n.subsequent(), at);
-                self.node(at, Kind::If(test, yes, no))
+                self.node(at, Kind::If(test, Branch(yes), Branch(no)))
             }
             P::UnlessNode { .. } => {
                 let n = cast!(node, as_unless_node);
@@ -42,7 +42,7 @@ impl Lower<'_> {
                     Some(e) => self.maybe_statements(e.statements(), at),
                     None => self.nil(at),
                 };
-                self.node(at, Kind::If(test, no, yes))
+                self.node(at, Kind::If(test, Branch(no), Branch(yes)))
             }
             P::ElseNode { .. } => {
                 let n = cast!(node, as_else_node);
@@ -59,7 +59,7 @@ impl Lower<'_> {
             P::ForNode { .. } => {
                 let n = cast!(node, as_for_node);
                 let collection = self.expr(&n.collection());
-                let target = leak(self.target(&n.index()));
+                let target = keep(self.target(&n.index()));
                 let body = self.looped(|s| s.maybe_statements(n.statements(), at));
                 self.node(at, Kind::For(target, collection, body))
             }
@@ -68,27 +68,23 @@ impl Lower<'_> {
             P::MatchPredicateNode { .. } => {
                 let n = cast!(node, as_match_predicate_node);
                 let value = self.expr(&n.value());
-                let pat = leak(self.pattern(&n.pattern()));
+                let pat = keep(self.pattern(&n.pattern()));
                 self.node(at, Kind::MatchPat(value, pat))
             }
             P::MatchRequiredNode { .. } => {
                 let n = cast!(node, as_match_required_node);
                 let value = self.expr(&n.value());
-                let pat = leak(self.pattern(&n.pattern()));
+                let pat = keep(self.pattern(&n.pattern()));
                 self.node(at, Kind::MatchReq(value, pat))
             }
             P::RescueModifierNode { .. } => {
                 let n = cast!(node, as_rescue_modifier_node);
                 let body = self.expr(&n.expression());
-                let rescue =
-                    Rescue { classes: &[], target: None, body: self.expr(&n.rescue_expression()) };
-                let begin = Begin {
-                    body,
-                    rescues: leak_slice(vec![rescue]),
-                    else_body: None,
-                    ensure: None,
-                };
-                self.node(at, Kind::Begin(leak(begin)))
+                let instead = Branch(self.expr(&n.rescue_expression()));
+                let rescue = Rescue { classes: &[], target: None, body: instead };
+                let begin =
+                    Begin { body, rescues: keep_all(vec![rescue]), else_body: None, ensure: None };
+                self.node(at, Kind::Begin(keep(begin)))
             }
             P::LambdaNode { .. } => {
                 let code = self.lambda(&cast!(node, as_lambda_node));

@@ -4,7 +4,7 @@ use ruby_prism::Node as P;
 
 use crate::ast::{Kind, N};
 use crate::lower::expr::cast;
-use crate::lower::{Lower, leak_slice};
+use crate::lower::{Lower, keep_all};
 
 /// The flags of a regular expression, as the runtime numbers them. Four kinds of nodes have them.
 macro_rules! flags {
@@ -56,7 +56,7 @@ impl Lower<'_> {
                     }
                     return Some(self.string(at, &bytes, enc, n.is_frozen()));
                 }
-                self.node(at, Kind::DStr(leak_slice(parts)))
+                self.node(at, Kind::DStr(keep_all(parts)))
             }
             P::XStringNode { .. } => {
                 let n = cast!(node, as_x_string_node);
@@ -65,7 +65,7 @@ impl Lower<'_> {
             }
             P::InterpolatedXStringNode { .. } => {
                 let parts = self.parts(&cast!(node, as_interpolated_x_string_node).parts());
-                let text = self.node(at, Kind::DStr(leak_slice(parts)));
+                let text = self.node(at, Kind::DStr(keep_all(parts)));
                 self.node(at, Kind::XStr(text))
             }
             P::SymbolNode { .. } => {
@@ -74,7 +74,7 @@ impl Lower<'_> {
             }
             P::InterpolatedSymbolNode { .. } => {
                 let parts = self.parts(&cast!(node, as_interpolated_symbol_node).parts());
-                self.node(at, Kind::DSym(leak_slice(parts)))
+                self.node(at, Kind::DSym(keep_all(parts)))
             }
             P::RegularExpressionNode { .. } => {
                 let n = cast!(node, as_regular_expression_node);
@@ -132,7 +132,7 @@ impl Lower<'_> {
                         None => self.expr(&element),
                     });
                 }
-                let items = leak_slice(items);
+                let items = keep_all(items);
                 self.node(at, if splat { Kind::ArraySplat(items) } else { Kind::Array(items) })
             }
             P::SplatNode { .. } => {

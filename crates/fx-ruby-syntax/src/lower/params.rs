@@ -3,9 +3,11 @@
 use ruby_prism as p;
 
 use crate::Sym;
-use crate::ast::{Code, CodeKind, DefNode, Kind, KwParam, Multi, N, OptParam, Params, Var};
+use crate::ast::{
+    Branch, Code, CodeKind, DefCode, DefNode, Kind, KwParam, Multi, N, OptParam, Params, Var,
+};
 use crate::locals::{self, Captured};
-use crate::lower::{Lower, Scope, ZArgs, leak, leak_slice, no_params};
+use crate::lower::{Lower, Scope, ZArgs, keep, keep_all, no_params};
 
 impl Lower<'_> {
     pub(crate) fn def(&mut self, node: &p::DefNode<'_>) -> N {
@@ -28,7 +30,8 @@ impl Lower<'_> {
         let body = self.optional(node.body(), at.start());
         let body = self.strip_return(body);
         let code = self.close(CodeKind::Method, name, params, body, copies, at.start(), at.end());
-        self.node(at.start(), Kind::Def(leak(DefNode { name, singleton, code })))
+        let code = DefCode::Here(code);
+        self.node(at.start(), Kind::Def(keep(DefNode { name, singleton, code })))
     }
 
     /// A `return` in tail position is its value.
@@ -43,16 +46,16 @@ impl Lower<'_> {
                     }
                     let mut nodes = rest.to_vec();
                     nodes.push(stripped);
-                    self.node(body.pos, Kind::Seq(leak_slice(nodes)))
+                    self.node(body.pos, Kind::Seq(keep_all(nodes)))
                 }
                 None => body,
             },
             Kind::If(test, yes, no) => {
-                let (new_yes, new_no) = (self.strip_return(yes), self.strip_return(no));
-                if std::ptr::eq(new_yes, *yes) && std::ptr::eq(new_no, *no) {
+                let (new_yes, new_no) = (self.strip_return(yes.0), self.strip_return(no.0));
+                if std::ptr::eq(new_yes, yes.0) && std::ptr::eq(new_no, no.0) {
                     return body;
                 }
-                self.node(body.pos, Kind::If(test, new_yes, new_no))
+                self.node(body.pos, Kind::If(test, Branch(new_yes), Branch(new_no)))
             }
             _ => body,
         }
@@ -118,7 +121,7 @@ impl Lower<'_> {
             self.declare_locals(locals, captured);
             return Params {
                 req: u32::from(count),
-                req_names: leak_slice(names),
+                req_names: keep_all(names),
                 simple: true,
                 spreads: count > 1,
                 numbered: count,
@@ -225,22 +228,22 @@ impl Lower<'_> {
         let name = |named: Option<(u32, Sym)>| named.map(|(_, name)| name);
         shaped(Params {
             req: req_names.len() as u32,
-            req_names: leak_slice(req_names),
+            req_names: keep_all(req_names),
             spreads: false,
-            opt: leak_slice(opt),
+            opt: keep_all(opt),
             rest: slot(rest),
             rest_name: name(rest),
             implicit_rest,
             post: post_names.len() as u32,
-            post_names: leak_slice(post_names),
-            kw: leak_slice(kw),
+            post_names: keep_all(post_names),
+            kw: keep_all(kw),
             kwrest: slot(kwrest),
             kwrest_name: name(kwrest),
             no_kw,
             block: slot(blk),
             block_name: name(blk),
             forwarding,
-            destructure: leak_slice(destructure),
+            destructure: keep_all(destructure),
             simple: false,
             numbered: 0,
         })

@@ -2,8 +2,8 @@
 
 use ruby_prism as p;
 
-use crate::ast::{InClause, Kind, N, Pat, PatRest, Var};
-use crate::lower::{Lower, leak, leak_slice};
+use crate::ast::{Branch, CaseInNode, InClause, Kind, N, Pat, PatRest, Var};
+use crate::lower::{Lower, keep, keep_all};
 
 impl Lower<'_> {
     pub(crate) fn case_in(&mut self, node: &p::CaseMatchNode<'_>) -> N {
@@ -14,10 +14,11 @@ impl Lower<'_> {
             let Some(clause) = condition.as_in_node() else { continue };
             let (pat, guard) = self.guarded_pattern(&clause.pattern());
             let body = self.maybe_statements(clause.statements(), clause.location().start());
-            clauses.push(InClause { pat, guard, body });
+            clauses.push(InClause { pat, guard, body: Branch(body) });
         }
         let other = node.else_clause().map(|n| self.maybe_statements(n.statements(), at));
-        self.node(at, Kind::CaseIn(subject, leak_slice(clauses), other))
+        let clauses = keep_all(clauses);
+        self.node(at, Kind::CaseIn(keep(CaseInNode { subject, clauses, other })))
     }
 
     fn guarded_pattern(&mut self, node: &p::Node<'_>) -> (Pat, Option<N>) {
@@ -35,7 +36,7 @@ impl Lower<'_> {
                 let pat = self.pattern(&inner);
                 let test = self.expr(&n.predicate());
                 let name = self.syms.intern(b"!");
-                let call = leak(self.new_call(test.pos, Some(test), name, Vec::new()));
+                let call = keep(self.new_call(test.pos, Some(test), name, Vec::new()));
                 let guard = self.node(test.pos, Kind::Not(test, call));
                 return (pat, Some(guard));
             }
@@ -56,27 +57,27 @@ impl Lower<'_> {
         }
         if let Some(n) = node.as_alternation_pattern_node() {
             let (l, r) = (self.pattern(&n.left()), self.pattern(&n.right()));
-            return Pat::Alt(leak(l), leak(r));
+            return Pat::Alt(keep(l), keep(r));
         }
         if let Some(n) = node.as_capture_pattern_node() {
             let inner = self.pattern(&n.value());
             let target = n.target();
             let var = self.resolve(target.name().as_slice(), target.depth());
-            return Pat::Capture(leak(inner), var);
+            return Pat::Capture(keep(inner), var);
         }
         if let Some(n) = node.as_array_pattern_node() {
             let konst = n.constant().map(|c| self.expr(&c));
             let pre = n.requireds().iter().map(|r| self.pattern(&r)).collect();
             let rest = n.rest().map(|r| self.splat_var(&r));
             let post = n.posts().iter().map(|r| self.pattern(&r)).collect();
-            return Pat::Arr { konst, pre: leak_slice(pre), rest, post: leak_slice(post) };
+            return Pat::Arr { konst, pre: keep_all(pre), rest, post: keep_all(post) };
         }
         if let Some(n) = node.as_find_pattern_node() {
             let konst = n.constant().map(|c| self.expr(&c));
             let left = self.splat_var(&n.left().as_node());
             let mid = n.requireds().iter().map(|r| self.pattern(&r)).collect();
             let right = self.splat_var(&n.right().as_node());
-            return Pat::Find { konst, left, mid: leak_slice(mid), right };
+            return Pat::Find { konst, left, mid: keep_all(mid), right };
         }
         if let Some(n) = node.as_hash_pattern_node() {
             return self.hash_pattern(&n);
@@ -121,6 +122,6 @@ impl Lower<'_> {
                 PatRest::Var(var)
             }
         };
-        Pat::Hash { konst, pairs: leak_slice(pairs), rest }
+        Pat::Hash { konst, pairs: keep_all(pairs), rest }
     }
 }

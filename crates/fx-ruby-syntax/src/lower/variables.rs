@@ -4,7 +4,7 @@ use ruby_prism::Node as P;
 
 use crate::ast::{ConstScope, ConstSite, Kind, N};
 use crate::lower::expr::cast;
-use crate::lower::{Lower, leak, leak_slice};
+use crate::lower::{Lower, keep, keep_all};
 
 impl Lower<'_> {
     /// Variables and constants, read and written.
@@ -65,7 +65,7 @@ impl Lower<'_> {
             }
             P::ConstantPathNode { .. } => {
                 let (scope, name) = self.const_scope(node);
-                self.node(at, Kind::ConstIn(scope, leak(ConstSite::new(name))))
+                self.node(at, Kind::ConstIn(scope, keep(ConstSite::new(name))))
             }
             P::ConstantWriteNode { .. } => {
                 let n = cast!(node, as_constant_write_node);
@@ -98,7 +98,7 @@ impl Lower<'_> {
                         vars.push((self.sym(&t.name()), var));
                     }
                 }
-                self.node(at, Kind::MatchWrite(call, leak_slice(vars)))
+                self.node(at, Kind::MatchWrite(call, keep_all(vars)))
             }
             P::ItLocalVariableReadNode { .. } => self.nil(at),
             _ => return None,

@@ -195,10 +195,11 @@ fn data(vm: &Vm, v: Value) -> Option<MethodData> {
 }
 
 fn method_data(vm: &mut Vm, a: Args) -> Res<MethodData> {
-    match data(vm, a.recv) {
-        Some(d) => Ok(d),
-        None => vm.type_error("uninitialized method"),
+    let Some(d) = data(vm, a.recv) else { return vm.type_error("uninitialized method") };
+    if !d.missing {
+        vm.read_method(d.id);
     }
+    Ok(d)
 }
 
 /// The class that has a method: of an alias the one it was made in.
@@ -600,6 +601,7 @@ impl Vm {
     }
 
     pub(crate) fn method_arity(&mut self, id: u32) -> i64 {
+        self.read_method(id);
         match self.methods[id as usize].body {
             Body::Ruby(code, _) => Vm::arity(code, true),
             Body::Native(_, min, max) => {
@@ -619,7 +621,9 @@ impl Vm {
         }
     }
 
-    fn same_body(&self, a: u32, b: u32) -> bool {
+    fn same_body(&mut self, a: u32, b: u32) -> bool {
+        self.read_method(a);
+        self.read_method(b);
         match (self.methods[a as usize].body, self.methods[b as usize].body) {
             (Body::Ruby(x, _), Body::Ruby(y, _)) => std::ptr::eq(x, y),
             (Body::Native(x, ..), Body::Native(y, ..)) => std::ptr::fn_addr_eq(x, y),

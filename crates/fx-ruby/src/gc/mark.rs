@@ -146,7 +146,7 @@ impl<'a> Marker<'a> {
         self.class(method.owner);
         match method.body {
             Body::Proc(p) => self.value(p),
-            Body::Ruby(_, cref) => self.cref(cref),
+            Body::Ruby(_, cref) | Body::Stored(_, cref) => self.cref(cref),
             _ => {}
         }
     }

@@ -33,6 +33,11 @@ impl Bits {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Takes all slots away.
+    pub(crate) fn clear(&mut self) {
+        self.0.fill(0);
+    }
 }
 
 /// What an arena can hold.
@@ -59,6 +64,12 @@ impl<T> Default for Arena<T> {
 }
 
 impl<T: Slot> Arena<T> {
+    /// An arena with room for so many objects. Memory that nothing was put into yet is not taken,
+    /// and what never moves is not copied.
+    pub(crate) fn with_room(slots: usize) -> Arena<T> {
+        Arena { slots: Vec::with_capacity(slots), ..Arena::default() }
+    }
+
     #[inline]
     pub fn add(&mut self, item: T) -> usize {
         if let Some(slot) = self.free.pop() {

@@ -18,7 +18,7 @@ impl Vm {
         ruby2: bool,
         block: Value,
     ) -> Res<()> {
-        let p = &code.params;
+        let p = code.params;
         if !kw && p.post == 0 && p.kw.is_empty() && p.kwrest.is_none() {
             let (argc, req) = (self.stack.len() - start, p.req as usize);
             let open = p.rest.is_some() || (p.implicit_rest && !strict);
@@ -113,7 +113,7 @@ impl Vm {
     /// Arguments for required and optional parameters are where they belong; what is left over
     /// goes to the rest, if there is one.
     fn bind_in_place(&mut self, code: &'static Code, start: usize, block: Value) {
-        let p = &code.params;
+        let p = code.params;
         let req = p.req as usize;
         let argc = self.stack.len() - start;
         let given = argc.saturating_sub(req).min(p.opt.len());
@@ -142,7 +142,7 @@ impl Vm {
         base: usize,
         keywords: Option<Value>,
     ) -> Res<()> {
-        let p = &code.params;
+        let p = code.params;
         let mut used = 0;
         let mut missing = Vec::new();
         for k in p.kw {
@@ -191,7 +191,7 @@ impl Vm {
 
     /// Evaluates defaults of what was not given, and takes `(a, b)` parameters apart.
     pub(crate) fn fill_defaults(&mut self, fp: Fp, code: &'static Code) -> Res<()> {
-        let p = &code.params;
+        let p = code.params;
         for (slot, multi) in p.destructure {
             let v = self.stack[(fp.base() + slot) as usize];
             self.assign_multi(fp, multi, v)?;
@@ -230,7 +230,7 @@ impl Vm {
 
     /// Arity as `Method#arity` and `Proc#arity` give it.
     pub(crate) fn arity(code: &'static Code, lambda: bool) -> i64 {
-        let p = &code.params;
+        let p = code.params;
         let req = i64::from(p.req + p.post);
         let required_kw = p.kw.iter().any(|k| k.default.is_none());
         if !p.opt.is_empty() && lambda || p.rest.is_some() {
@@ -246,7 +246,7 @@ impl Vm {
     }
 
     pub(crate) fn parameters(&mut self, code: &'static Code, lambda: bool) -> Value {
-        let p = &code.params;
+        let p = code.params;
         let mut rows: Vec<(&str, Option<fx_ruby_syntax::Sym>)> = Vec::new();
         let req = if lambda { "req" } else { "opt" };
         for name in p.req_names {

@@ -75,7 +75,7 @@ impl Vm {
         let start = self.stack.len();
         let apart = match &self.heap.procs[block.index()].body {
             ProcBody::Code(code) => {
-                code.params.simple && code.params.req >= 2 && !self.heap.procs[block.index()].lambda
+                code.shape.simple && code.shape.req >= 2 && !self.heap.procs[block.index()].lambda
             }
             _ => false,
         };
@@ -114,7 +114,7 @@ impl Vm {
             && !p.lambda
         {
             let (me, env, frame, tag, ruby2) = (p.self_val, p.env, p.frame, p.tag, p.ruby2);
-            let params = &code.params;
+            let params = code.shape;
             if params.simple && !kw {
                 let argc = self.stack.len() - start;
                 let req = params.req as usize;
@@ -160,7 +160,7 @@ impl Vm {
             });
             let fp = Fp::new(start as u32, env, me);
             let result = match self.safepoint() {
-                Ok(()) if params.simple => self.eval(fp, code.body.get()),
+                Ok(()) if params.simple => self.eval(fp, code.body),
                 Ok(()) => self.eval_filled(fp, code),
                 Err(Unwind) => Err(Unwind),
             };
@@ -186,7 +186,7 @@ impl Vm {
 
     fn eval_filled(&mut self, fp: Fp, code: &'static Code) -> R {
         self.fill_defaults(fp, code)?;
-        self.eval(fp, code.body.get())
+        self.eval(fp, code.body)
     }
 
     /// `next` ends the block with a value, `redo` runs it again.
@@ -200,7 +200,7 @@ impl Vm {
                 Pending::Redo => {
                     self.pending = Pending::None;
                     self.safepoint()?;
-                    if let Ok(v) = self.eval(fp, code.body.get()) {
+                    if let Ok(v) = self.eval(fp, code.body) {
                         return Ok(v);
                     }
                 }
@@ -348,7 +348,7 @@ impl Vm {
         lambda: bool,
         ruby2: bool,
     ) -> R {
-        if !lambda && code.params.spreads && self.stack.len() - start == 1 && !kw {
+        if !lambda && code.shape.spreads && self.stack.len() - start == 1 && !kw {
             self.spread(start)?;
         }
         self.bind_args(code, start, kw, lambda, ruby2, passed)?;
@@ -359,7 +359,7 @@ impl Vm {
         let fp = Fp::new(start as u32, env, me);
         let ready = self.safepoint().and_then(|()| self.fill_defaults(fp, code));
         let result = match ready {
-            Ok(()) => self.eval(fp, code.body.get()),
+            Ok(()) => self.eval(fp, code.body),
             Err(Unwind) => Err(Unwind),
         };
         let result = match result {

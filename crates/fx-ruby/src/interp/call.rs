@@ -22,7 +22,7 @@ impl Vm {
         self.stack.extend_from_slice(&[recv, NIL, NIL]);
         let start = held + 3;
         let kw = self.push_args(fp, &call.args)?;
-        let result = match call.args.block {
+        let result = match call.args.block() {
             Blk::Code(code) => {
                 let block = self.make_block(fp, code);
                 self.stack[held + 1] = block;
@@ -126,7 +126,7 @@ impl Vm {
                 }
                 let items = self.splat(v)?;
                 let only = args.pos.len() == 1 || std::ptr::eq(*node, args.pos[args.pos.len() - 1]);
-                if only && args.kw.is_none() {
+                if only && args.kw().is_none() {
                     // A hash flagged by ruby2_keywords becomes keywords again.
                     if let Some(last) = items.last().copied()
                         && last.is_hash()
@@ -150,7 +150,7 @@ impl Vm {
                 self.stack.push(v);
             }
         }
-        match args.kw {
+        match args.kw() {
             None => Ok(false),
             Some(pairs) => {
                 let hash = self.eval_pairs(fp, pairs)?;
@@ -294,8 +294,8 @@ impl Vm {
             return self.call_missing(recv, call.name, start, block, false, call.vcall, call.fcall);
         };
         if let Body::Ruby(code, _) = self.methods[id as usize].body
-            && code.params.simple
-            && self.stack.len() - start == code.params.req as usize
+            && code.shape.simple
+            && self.stack.len() - start == code.shape.req as usize
         {
             return self.run_method_here(code, id, recv, start, block);
         }
@@ -346,6 +346,7 @@ impl Vm {
             }
         }
         let Some(id) = self.real_method(class, id) else { return Ok(None) };
+        self.method_cache.asked(call.name);
         call.c_class.set(class);
         call.c_epoch.set(self.epoch);
         call.c_meth.set(id);
@@ -427,9 +428,9 @@ impl Vm {
         let method: Method = self.methods[id as usize];
         match method.body {
             Body::Ruby(code, cref) => {
-                if code.params.simple && !kw {
+                if code.shape.simple && !kw {
                     let argc = self.stack.len() - start;
-                    if argc != code.params.req as usize {
+                    if argc != code.shape.req as usize {
                         return self.method_args_error(code, method, recv, argc, cref, start);
                     }
                     return self.run_method(code, id, recv, start, block);
@@ -504,7 +505,7 @@ impl Vm {
             start as u32,
             0,
         );
-        let req = code.params.req as usize;
+        let req = code.shape.req as usize;
         let r = self.wrong_args(argc, req, Some(req));
         self.frames.pop();
         r
@@ -588,7 +589,7 @@ impl Vm {
         let saved_match = self.last_match;
         self.last_match = NIL;
         let result = match self.safepoint() {
-            Ok(()) => self.eval(Fp::new(start as u32, env, recv), code.body.get()),
+            Ok(()) => self.eval(Fp::new(start as u32, env, recv), code.body),
             Err(Unwind) => Err(Unwind),
         };
         self.last_match = saved_match;
@@ -651,7 +652,7 @@ impl Vm {
                 let fp = Fp::new(start as u32, env, recv);
                 let ready = self.safepoint().and_then(|()| self.fill_defaults(fp, code));
                 let result = match ready {
-                    Ok(()) => self.eval(fp, code.body.get()),
+                    Ok(()) => self.eval(fp, code.body),
                     Err(Unwind) => Err(Unwind),
                 };
                 if env != 0 {
@@ -712,6 +713,10 @@ impl Vm {
                 let result = self.call_host(number, a);
                 self.stack.truncate(start);
                 result
+            }
+            Body::Stored(..) => {
+                self.read_method(id);
+                self.invoke(id, recv, name, start, block, kw)
             }
             _ => self.call_missing(recv, name, start, block, kw, false, true),
         }

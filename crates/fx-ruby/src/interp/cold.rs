@@ -169,15 +169,15 @@ impl Vm {
                             _ => v.truthy(),
                         };
                         if hit {
-                            return self.eval(fp, clause.body);
+                            return self.eval(fp, clause.body.0);
                         }
                     }
                 }
                 self.eval(fp, other)
             }
-            Kind::CaseIn(subject, clauses, other) => {
+            Kind::CaseIn(case) => {
                 self.set_pos(node.pos);
-                self.eval_case_in(fp, subject, clauses, *other)
+                self.eval_case_in(fp, case.subject, case.clauses, case.other)
             }
             Kind::MatchPat(value, pat) => {
                 let v = self.eval(fp, value)?;
@@ -304,14 +304,9 @@ impl Vm {
                 Ok(NIL)
             }
             Kind::Defined(inner) => self.eval_defined(fp, inner),
-            Kind::Stored(stored) => {
-                let body = stored.read(&mut self.syms);
-                if let Some(frame) = self.frames.last()
-                    && std::ptr::eq(frame.code.body.get(), node)
-                {
-                    frame.code.body.set(body);
-                }
-                self.eval(fp, body)
+            Kind::Later(later) => {
+                let node = later.node(&mut self.syms);
+                self.eval(fp, node)
             }
             Kind::SafeSeq(first, then) => {
                 if self.eval(fp, first)?.is_nil() {
@@ -448,19 +443,19 @@ impl Vm {
 
     #[inline(never)]
     pub(super) fn eval_case(&mut self, fp: Fp, node: N) -> R {
-        let Kind::Case(subject, site, clauses, other) = &node.kind else { return Ok(NIL) };
-        let v = self.quick(fp, subject)?;
+        let Kind::Case(case) = &node.kind else { return Ok(NIL) };
+        let v = self.quick(fp, case.subject)?;
         if v.is_fix()
             && !self.redefined
-            && let Some(jump) = site.jump.get_or_init(|| jump_table(clauses))
+            && let Some(jump) = case.jump.get_or_init(|| jump_table(case.clauses))
         {
             let at = v.as_fix().wrapping_sub(jump.low);
             let body = usize::try_from(at).ok().and_then(|at| jump.bodies.get(at).copied());
-            return self.eval(fp, body.flatten().unwrap_or(other));
+            return self.eval(fp, body.flatten().unwrap_or(case.other));
         }
         let start = self.stack.len();
         self.stack.push(v);
-        let chosen = self.choose(fp, v, clauses)?.unwrap_or(other);
+        let chosen = self.choose(fp, v, case.clauses)?.unwrap_or(case.other);
         self.stack.truncate(start);
         self.eval(fp, chosen)
     }
@@ -473,7 +468,7 @@ impl Vm {
                     let list = self.eval(fp, inner)?;
                     for item in self.splat(list)? {
                         if self.case_eq(item, v)? {
-                            return Ok(Some(clause.body));
+                            return Ok(Some(clause.body.0));
                         }
                     }
                     continue;
@@ -484,14 +479,14 @@ impl Vm {
                     && self.heap.str(v).enc == lit.enc
                 {
                     if self.heap.str(v).bytes.as_ref() == lit.bytes {
-                        return Ok(Some(clause.body));
+                        return Ok(Some(clause.body.0));
                     }
                     continue;
                 }
                 let test = self.eval(fp, cond)?;
                 self.set_pos(cond.pos);
                 if self.case_eq(test, v)? {
-                    return Ok(Some(clause.body));
+                    return Ok(Some(clause.body.0));
                 }
             }
         }
@@ -615,9 +610,9 @@ impl Vm {
             };
             let result = match &clause.target {
                 Some(target) => {
-                    self.assign(fp, target, e).and_then(|()| self.eval(fp, clause.body))
+                    self.assign(fp, target, e).and_then(|()| self.eval(fp, clause.body.0))
                 }
-                None => self.eval(fp, clause.body),
+                None => self.eval(fp, clause.body.0),
             };
             self.errinfo = saved;
             if result.is_err()
@@ -649,7 +644,7 @@ fn jump_table(clauses: &'static [WhenClause]) -> Option<Jump> {
     let mut bodies: Vec<Option<N>> = vec![None; span];
     for clause in clauses {
         for number in clause.conds.iter().filter_map(int) {
-            bodies[(number - low) as usize].get_or_insert(clause.body);
+            bodies[(number - low) as usize].get_or_insert(clause.body.0);
         }
     }
     Some(Jump { low, bodies })

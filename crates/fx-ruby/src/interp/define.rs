@@ -1,7 +1,7 @@
 //! Definitions: methods, classes, modules, alias and undef.
 
 use fx_ruby_syntax::Sym;
-use fx_ruby_syntax::ast::{ClassNode, Code, CodeKind, ConstScope, DefNode};
+use fx_ruby_syntax::ast::{ClassNode, Code, CodeKind, ConstScope, DefCode, DefNode};
 
 use crate::core::trace;
 use crate::interp::Fp;
@@ -10,7 +10,23 @@ use crate::object::{Body, ClassKind, Cref, Vis, c};
 use crate::value::{NIL, Value};
 use crate::vm::{NO_METHOD, R, Res, Vm};
 
+/// What a method does that a definition makes.
+fn body_of(def: &'static DefNode, cref: &'static Cref) -> Body {
+    match &def.code {
+        DefCode::Here(code) => Body::Ruby(code, cref),
+        DefCode::Stored(stored) => Body::Stored(stored, cref),
+    }
+}
+
 impl Vm {
+    /// Reads the code of a method where it is still in its image.
+    pub(crate) fn read_method(&mut self, id: u32) {
+        let method = &mut self.methods[id as usize];
+        if let Body::Stored(stored, cref) = method.body {
+            method.body = Body::Ruby(stored.code(&mut self.syms), cref);
+        }
+    }
+
     /// Where `def` puts methods.
     pub(crate) fn definee(&self) -> u32 {
         self.frames[self.frames.len() - 1].cref.class
@@ -38,7 +54,7 @@ impl Vm {
             if self.loading_lazy && self.classes[class as usize].methods.contains_key(&def.name) {
                 return Ok(NIL);
             }
-            self.add_method(class, def.name, Body::Ruby(def.code, cref), Vis::Public);
+            self.add_method(class, def.name, body_of(def, cref), Vis::Public);
             self.method_added(class, def.name)?;
             return Ok(Value::sym(def.name));
         }
@@ -66,10 +82,10 @@ impl Vm {
         if module_function {
             vis = Vis::Private;
         }
-        self.add_method(class, def.name, Body::Ruby(def.code, cref), vis);
+        self.add_method(class, def.name, body_of(def, cref), vis);
         if module_function {
             let meta = self.singleton_class(Value::class(class))?;
-            self.add_method(meta, def.name, Body::Ruby(def.code, cref), Vis::Public);
+            self.add_method(meta, def.name, body_of(def, cref), Vis::Public);
         }
         self.method_added(class, def.name)?;
         Ok(Value::sym(def.name))
@@ -102,10 +118,23 @@ impl Vm {
             ClassKind::Singleton(v) => (v, single),
             _ => (Value::class(class), plain),
         };
+        if !self.is_hooked(target) {
+            return Ok(());
+        }
         if self.has_method(target, hook) && !self.is_native(target, hook) {
             self.send(target, hook, &[Value::sym(name)])?;
         }
         Ok(())
+    }
+
+    /// Whether somebody may have defined what is called when a method of the object comes or goes.
+    fn is_hooked(&mut self, target: Value) -> bool {
+        if self.method_cache.hooked.is_empty() {
+            return false;
+        }
+        let class = self.class_of(target);
+        let mro = self.mro(class);
+        self.method_cache.hooked.iter().any(|class| mro.contains(class))
     }
 
     pub(crate) fn eval_class(&mut self, fp: Fp, node: &'static ClassNode) -> R {
@@ -240,7 +269,7 @@ impl Vm {
         if self.tracing & trace::CLASS != 0 {
             self.trace(trace::CLASS, Some(code.pos), NIL)?;
         }
-        let result = self.eval(fp, code.body.get())?;
+        let result = self.eval(fp, code.body)?;
         if self.tracing & trace::END != 0 {
             self.trace(trace::END, Some(code.end_pos.saturating_sub(1)), NIL)?;
         }

@@ -107,7 +107,7 @@ impl Vm {
             if cref.class == c::OBJECT && !self.loading_lazy { Vis::Private } else { Vis::Public };
         let home = self.serial;
         let saved_match = self.last_match;
-        let result = self.eval(Fp::new(start as u32, env, me), code.body.get());
+        let result = self.eval(Fp::new(start as u32, env, me), code.body);
         self.last_match = saved_match;
         self.frames.pop();
         self.stack.truncate(start);
@@ -216,7 +216,7 @@ impl Vm {
             lambda: false,
             saved_match: self.last_match,
         });
-        let result = self.eval(Fp::new(start as u32, env, binding.self_val), code.body.get());
+        let result = self.eval(Fp::new(start as u32, env, binding.self_val), code.body);
         self.frames.pop();
         self.stack.truncate(start);
         result

@@ -27,7 +27,7 @@ impl Vm {
                     continue;
                 }
                 self.stack.truncate(start);
-                return self.eval(fp, clause.body);
+                return self.eval(fp, clause.body.0);
             }
         }
         self.stack.truncate(start);

@@ -26,7 +26,7 @@ impl Vm {
         self.stack.push(NIL);
         let start = held + 1;
         let kw = self.push_args(fp, &call.args)?;
-        let (block, made) = match call.args.block {
+        let (block, made) = match call.args.block() {
             Blk::Code(code) => (self.make_block(fp, code), true),
             Blk::Pass(node) => {
                 let v = self.eval(fp, node)?;
