@@ -12,6 +12,8 @@ use fx_ruby_syntax::{Interner, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::heap::{Enc, Ext, Heap, NativeBlock, ProcBody, RProc};
+pub use crate::limits::Limits;
+use crate::limits::{Budget, Way};
 use crate::names as n;
 use crate::object::{Cref, Method, RClass, Vis, c};
 use crate::value::{NIL, UNDEF, Value};
@@ -41,6 +43,8 @@ pub enum Pending {
     LoopRedo,
     Redo,
     Retry,
+    /// A bound was crossed for good: nothing takes this but the end of the run.
+    Spent,
 }
 
 impl Pending {
@@ -57,7 +61,8 @@ impl Pending {
             | Pending::LoopNext
             | Pending::LoopRedo
             | Pending::Redo
-            | Pending::Retry => NIL,
+            | Pending::Retry
+            | Pending::Spent => NIL,
         }
     }
 }
@@ -127,20 +132,6 @@ pub struct Shipped {
     pub image: &'static [u8],
 }
 
-/// Bounds of one run; crossing one is a Ruby exception.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    pub time: Option<Duration>,
-    pub heap: usize,
-    pub depth: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { time: None, heap: 2 << 30, depth: 10_000 }
-    }
-}
-
 pub const NO_METHOD: u32 = u32::MAX;
 
 pub struct Vm {
@@ -154,13 +145,16 @@ pub struct Vm {
     pub methods: Vec<Method>,
     pub stack: Vec<Value>,
     pub frames: Vec<Frame>,
-    pub pending: Pending,
+    pub pending: Way,
     pub epoch: u32,
     pub const_epoch: u32,
     pub hierarchy: u32,
     pub serial: u64,
     pub ticks: u32,
     pub limits: Limits,
+    /// What is left of the bounds of the whole run.
+    pub(crate) budget: Budget,
+    /// When `Timeout.timeout` interrupts.
     pub deadline: Option<Duration>,
     pub method_cache: FxHashMap<(u32, Sym), Option<u32>>,
     pub globals: FxHashMap<Sym, Value>,
@@ -510,39 +504,6 @@ impl Vm {
         let r =
             self.send(recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?;
         Ok(r.truthy())
-    }
-
-    // ---- limits -----------------------------------------------------------
-
-    /// Called by loops of native code; cheap but for one time in a thousand.
-    #[inline(always)]
-    pub fn tick(&mut self) -> Res<()> {
-        self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks & 0x3FF == 0 { self.check_limits() } else { Ok(()) }
-    }
-
-    #[cold]
-    pub fn check_limits(&mut self) -> Res<()> {
-        if self.heap.bytes > self.limits.heap {
-            // Room for the handler that reports it.
-            self.limits.heap += self.limits.heap / 4 + (16 << 20);
-            return self.fail(c::NO_MEMORY, "failed to allocate memory");
-        }
-        if let Some(deadline) = self.deadline
-            && self.host.monotonic() > deadline
-        {
-            self.deadline = None;
-            return self.time_up();
-        }
-        Ok(())
-    }
-
-    /// Refuses an allocation that would cross the limit, before it is made.
-    pub fn reserve(&mut self, bytes: usize) -> Res<()> {
-        if self.heap.bytes.saturating_add(bytes) > self.limits.heap {
-            return self.fail(c::NO_MEMORY, "failed to allocate memory");
-        }
-        Ok(())
     }
 
     // ---- objects with a payload ------------------------------------------

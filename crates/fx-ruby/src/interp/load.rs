@@ -93,6 +93,7 @@ impl Vm {
     }
 
     pub(crate) fn run_program(&mut self, code: &'static Code, me: Value, cref: &'static Cref) -> R {
+        self.check_spent()?;
         if self.frames.len() >= self.limits.depth as usize {
             return self.too_deep();
         }
@@ -297,7 +298,7 @@ impl Vm {
         if due.is_empty() {
             return false;
         }
-        let saved = self.pending;
+        let saved = self.pending.get();
         for name in due {
             if self.load_prelude_file(name).is_err()
                 && let Some(e) = self.take_raise()
@@ -306,7 +307,7 @@ impl Vm {
                 drop(writeln_err(self, &text));
             }
         }
-        self.pending = saved;
+        self.pending.set(saved);
         true
     }
 
@@ -344,7 +345,9 @@ impl Vm {
             at += 1;
             let dir = if entry.is_str() {
                 entry
-            } else if let Ok(Some(path)) = self.try_send(entry, n::TO_PATH, &[]) {
+            } else if let Ok(Some(Some(path))) =
+                self.forgetting(|vm| vm.try_send(entry, n::TO_PATH, &[]))
+            {
                 path
             } else {
                 continue;
