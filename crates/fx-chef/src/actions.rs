@@ -198,6 +198,13 @@ impl Machine {
         self.rows.borrow().hushed > 0
     }
 
+    /// Ends all that is under way with a failure.
+    pub(crate) fn abandon(&self, failure: &Failure) {
+        while let Some(attempt) = self.run().current() {
+            attempt.close(failure.clone().into());
+        }
+    }
+
     /// The attempt whose action is under way; none while a guard is evaluated.
     pub(crate) fn attempt(&self) -> Option<Attempt<'_>> {
         self.rows.borrow().current()?;

@@ -43,10 +43,10 @@ fn change(machine: &Machine, vm: &mut Vm, a: Args) -> R {
                 left = Some(Left::Raised(exception));
                 Err(if secret { hidden(vm, exception) } else { failure_of(vm, exception) })
             }
-            // A jump out of the block is no failure: what it did stays done.
+            // A jump out of the block is no failure: what it did stays done. The end of the run is.
             None => {
                 left = Some(Left::Jumped(unwind));
-                Ok(NIL)
+                vm.spent().map_or(Ok(NIL), |bound| Err(ended_by(bound)))
             }
         },
     });
@@ -65,6 +65,11 @@ fn change(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         Err(Failure::Interrupted) => crate::actions::stopped(vm),
         Err(failure) => vm.fail(fx_ruby::object::c::RUNTIME_ERROR, failure.to_string()),
     }
+}
+
+/// The failure of whatever was under way when a bound ended the run.
+pub(crate) fn ended_by(bound: fx_ruby::Bound) -> Failure {
+    Failure::Raised(bound.to_string())
 }
 
 /// How a block was left before its end.
@@ -91,7 +96,7 @@ fn step(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let done = attempt.changes(&changes, |_| {
         machine.effects.accounted.during(|| yielded(vm, a)).map_err(|_| {
             raised = vm.take_raise();
-            raised.map_or(Failure::Interrupted, |exception| failure_of(vm, exception))
+            left_by(vm, raised)
         })
     });
     attempt.close(match &done {
@@ -103,6 +108,14 @@ fn step(machine: &Machine, vm: &mut Vm, a: Args) -> R {
         (Some(exception), _) => vm.throw(exception),
         (None, Ok(done)) => Ok(done.made().unwrap_or(NIL)),
         (None, Err(_)) => crate::actions::stopped(vm),
+    }
+}
+
+/// Why a block was left: by what it raised, by the end of the run, or by a jump.
+pub(crate) fn left_by(vm: &mut Vm, raised: Option<Value>) -> Failure {
+    match raised {
+        Some(exception) => failure_of(vm, exception),
+        None => vm.spent().map_or(Failure::Interrupted, ended_by),
     }
 }
 

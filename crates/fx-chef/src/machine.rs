@@ -42,6 +42,8 @@ pub struct Request {
     pub schedule: Option<Arc<Mutex<Option<Schedule>>>>,
     /// Where the client puts what keeps recipes from being compiled, with its place.
     pub refused: Option<Arc<OnceLock<Diagnostic>>>,
+    /// Bounds of its Ruby code.
+    pub limits: Limits,
 }
 
 /// Runs in intervals, as the configuration asks for them.
@@ -276,7 +278,7 @@ pub fn run(
         host: Rc::new(recorder),
         out: Box::new(out.clone()),
         err,
-        limits: Limits::default(),
+        limits: request.limits,
         hooks,
         script: "chef-client".into(),
         argv: Vec::new(),
@@ -300,6 +302,9 @@ fn drive(vm: &mut Vm, machine: &Rc<Machine>) -> u8 {
         Ok(v) => v.fixnum().unwrap_or(1) as u8,
         Err(unwind) => {
             let told = vm.explain(unwind);
+            if let Some(bound) = vm.spent() {
+                machine.abandon(&change::ended_by(bound));
+            }
             drop(std::io::Write::write_all(&mut vm.err, told.as_bytes()));
             machine.code.get().unwrap_or(1)
         }

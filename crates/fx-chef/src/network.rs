@@ -8,7 +8,7 @@ use std::cell::{OnceCell, RefCell};
 use std::path::Path;
 use std::time::Duration;
 
-use fx_engine::{Done, Failure, Mode, Outcome, Request as StepRequest, ResourceId};
+use fx_engine::{Done, Mode, Outcome, Request as StepRequest, ResourceId};
 use fx_remote::chef::{Again, Ask, AskError, Patience, Server, Signer, World};
 use fx_remote::{
     Answer, CertificateProblem, Client, Content, Identity, NetError, Reach, Timeouts, Trust,
@@ -373,7 +373,7 @@ fn tell(machine: &Machine, vm: &mut Vm, a: Args) -> R {
     let done = attempt.changes(&changes, |_| {
         machine.effects.accounted.during(|| crate::change::yielded(vm, a)).map_err(|_| {
             raised = vm.take_raise();
-            raised.map_or(Failure::Interrupted, |error| crate::change::failure_of(vm, error))
+            crate::change::left_by(vm, raised)
         })
     });
     attempt.close(match &done {

@@ -101,7 +101,13 @@ impl Settings {
 impl Evaluator {
     /// Compiles manifests as if they were one; what went wrong otherwise.
     pub(crate) fn compile(&self, manifests: &[(String, Vec<u8>)]) -> Result<(), Refused> {
-        let made = self.compile_all(manifests);
+        let mut made = self.compile_all(manifests);
+        // A call that failed by it may have passed for one without a result.
+        if let Some(bound) = self.machine.spent() {
+            let message = format!("{bound} on node {}", self.settings.node);
+            let refused = made.err().unwrap_or_else(|| message.into());
+            made = Err(Refused { spent: Some(bound), ..refused });
+        }
         // What was not to be read passed for absent; nothing is made of the rest.
         self.run.look().refused().map_or(made, |why| Err(why.into()))
     }

@@ -91,6 +91,16 @@ impl Machine {
         self.read.flags.borrow_mut().extend(names);
     }
 
+    /// Bounds of the modules' Ruby code; before the first compilation.
+    pub fn limit(&self, limits: fx_ruby::Limits) {
+        self.ruby.limits.set(limits);
+    }
+
+    /// The bound that Ruby code went on past for good, if it did.
+    pub fn spent(&self) -> Option<fx_ruby::Bound> {
+        self.ruby.spent()
+    }
+
     /// For a process that compiles for long: Ruby's garbage is collected often.
     pub fn stays(&self) {
         self.ruby.frugal.set(true);

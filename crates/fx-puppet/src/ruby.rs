@@ -81,6 +81,7 @@ pub(crate) struct Ruby {
     parts: RefCell<Vec<String>>,
     /// Whether an error of Ruby that passes through the language comes out as itself.
     keeps_errors: std::cell::Cell<bool>,
+    pub(crate) limits: std::cell::Cell<Limits>,
     /// Whether memory counts more than time.
     pub(crate) frugal: std::cell::Cell<bool>,
     /// What Ruby logs, while it is collected.
@@ -98,7 +99,7 @@ fn new_vm(evaluator: &Evaluator) -> Vm {
         host: Rc::<RecordingHost<'static>>::clone(&evaluator.machine.ruby_host),
         out: Box::new(printed::Printed::out(evaluator.run)),
         err: Box::new(printed::Printed::error(evaluator.run)),
-        limits: Limits::default(),
+        limits: evaluator.machine.ruby.limits.get(),
         hooks: Hooks::default(),
         script: "puppet".into(),
         argv: Vec::new(),
@@ -127,6 +128,11 @@ impl Ruby {
             self.spares.borrow_mut().push(*real);
         }
         result
+    }
+
+    /// The bound that its code went on past for good, if it did.
+    pub(crate) fn spent(&self) -> Option<fx_ruby::Bound> {
+        self.vm.borrow().as_ref().and_then(|vm| vm.spent())
     }
 
     /// The number of the next compilation.
@@ -268,7 +274,8 @@ impl Evaluator {
 /// What is on its way up in Ruby, as a failure of the language.
 fn failure(ruby: &Ruby, vm: &mut Vm, unwind: fx_ruby::vm::Unwind) -> Flow {
     let Some(exception) = vm.take_raise() else {
-        return Flow::raw(vm.explain(unwind));
+        let text = vm.spent().map(|bound| bound.to_string());
+        return Flow::raw(text.unwrap_or_else(|| vm.explain(unwind)));
     };
     let class = vm.class_of(exception);
     if vm.class_name(class) == "Puppet::CarriedFailure"

@@ -7,7 +7,7 @@ use crate::heap::{Ext, Heap};
 use crate::names as n;
 use crate::object::{CORE, ClassKind, Cref, RClass, c};
 use crate::value::{NIL, Value};
-use crate::vm::{Pending, Vm};
+use crate::vm::Vm;
 
 impl Vm {
     /// A machine with all core classes, ready to run a program.
@@ -43,7 +43,8 @@ impl Vm {
             methods: Vec::new(),
             stack: Vec::new(),
             frames: Vec::new(),
-            pending: Pending::None,
+            pending: crate::limits::Way::default(),
+            budget: crate::limits::Budget::default(),
             epoch: 1,
             const_epoch: 1,
             hierarchy: 1,
@@ -52,6 +53,8 @@ impl Vm {
             limits: options.limits,
             deadline: None,
             method_cache: Default::default(),
+            crefs: Default::default(),
+            spare_singletons: Default::default(),
             globals: Default::default(),
             galiases: Default::default(),
             files: Vec::new(),

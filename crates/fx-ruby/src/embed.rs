@@ -10,6 +10,7 @@ use std::rc::Rc;
 use fx_host::{Act, HostError};
 
 use crate::heap::Ext;
+use crate::limits::Bound;
 use crate::object::{Body, Vis, c};
 use crate::value::{FALSE, NIL, TRUE, Tag, Value};
 use crate::vm::{Args, Limits, NativeFn, Pending, R, Res, Unwind, Vm};
@@ -92,6 +93,8 @@ pub enum Ended {
     Exit(i32),
     /// By an exception that nobody rescued: the report as Ruby prints it.
     Failed(String),
+    /// By a bound that was crossed for good.
+    Spent(Bound),
 }
 
 /// How much stack the deepest program that is allowed needs.
@@ -126,13 +129,13 @@ pub(crate) fn errno_name(error: &HostError) -> &'static str {
 impl Vm {
     /// Runs a text as the main program, its exit handlers included.
     pub fn run_script(&mut self, text: &[u8], path: &str) -> Ended {
-        if let Some(limit) = self.limits.time {
-            self.deadline = Some(self.host.monotonic() + limit);
-        }
+        self.start_clock();
         let result = self.run_main(text, path).map(|_| ());
         let mut ended = self.conclude(result);
         self.end_threads();
-        while let Some(p) = self.at_exit.pop() {
+        while self.spent().is_none()
+            && let Some(p) = self.at_exit.pop()
+        {
             let result = self.proc_call(p, &[], NIL, false).map(|_| ());
             if result.is_err() {
                 ended = match self.conclude(result) {
@@ -144,8 +147,12 @@ impl Vm {
                 };
             }
         }
-        self.finalize_all();
-        self.end_files(ended)
+        if self.spent().is_none() {
+            self.finalize_all();
+        }
+        let ended = self.end_files(ended);
+        // Whatever was made of it on the way: a run that is spent did not end well.
+        self.spent().map_or(ended, Ended::Spent)
     }
 
     /// Writes what open files hold and makes it last. A failure here is the end's: a program
@@ -170,9 +177,10 @@ impl Vm {
         if result.is_ok() {
             return Ended::Exit(0);
         }
-        match self.pending {
+        match self.pending.get() {
+            Pending::Spent => Ended::Exit(1),
             Pending::Raise(e) => {
-                self.pending = Pending::None;
+                self.pending.set(Pending::None);
                 self.errinfo = e;
                 if self.is_a(e, c::SYSTEM_EXIT) {
                     let status =
@@ -183,7 +191,7 @@ impl Vm {
             }
             Pending::Throw(..) => Ended::Failed("uncaught throw (UncaughtThrowError)\n".into()),
             _ => {
-                self.pending = Pending::None;
+                self.pending.set(Pending::None);
                 Ended::Failed(format!("{}: unexpected jump (LocalJumpError)\n", self.script))
             }
         }
@@ -307,11 +315,13 @@ impl Vm {
         })
     }
 
-    /// The report of what is on its way up, for an embedder that got an [`Unwind`].
+    /// The report of what is on its way up, for an embedder that got an [`Unwind`]. That the run
+    /// ended is found with [`Vm::spent`].
     pub fn explain(&mut self, _: Unwind) -> String {
-        match self.take_raise() {
-            Some(e) => self.report(e),
-            None => "unexpected jump".into(),
+        match (self.take_raise(), self.spent()) {
+            (Some(e), _) => self.report(e),
+            (None, Some(bound)) => format!("{}: {bound}\n", self.script),
+            (None, None) => "unexpected jump".into(),
         }
     }
 }

@@ -37,7 +37,7 @@ const KILLED: u64 = u64::MAX;
 pub(crate) struct Context {
     stack: Vec<Value>,
     frames: Vec<Frame>,
-    pending: Pending,
+    pending: crate::limits::Way,
     last_match: Value,
     last_line: Value,
     errinfo: Value,
@@ -57,7 +57,7 @@ impl Context {
         for frame in &self.frames {
             m.frame(frame);
         }
-        m.value(self.pending.value());
+        m.value(self.pending.get().value());
         m.values(&[self.last_match, self.last_line, self.errinfo]);
         m.values(&self.inspecting);
         for (a, b) in &self.comparing {
@@ -237,6 +237,7 @@ impl Vm {
                     }
                     // What strikes the thread meanwhile strikes the fiber it runs in.
                     if self.turn().is_err() {
+                        self.check_spent()?;
                         let inject = self.take_inject();
                         self.fiber(fiber)?.inject = inject;
                     }
@@ -257,7 +258,7 @@ impl Vm {
 
     /// What is on its way up, to go on in another line of execution.
     fn take_inject(&mut self) -> Option<Inject> {
-        let pending = std::mem::take(&mut self.pending);
+        let pending = self.pending.take();
         match pending {
             Pending::Raise(e) => Some(Inject::Raise(e)),
             Pending::Throw(KILLED, _) => Some(Inject::Kill),
@@ -271,7 +272,7 @@ impl Vm {
             None | Some(Pending::Throw(KILLED, _)) => Ok(passed),
             Some(Pending::Break(_, v)) => self.jump_error("break from proc-closure", "break", v),
             Some(pending) => {
-                self.pending = pending;
+                self.pending.set(pending);
                 Err(Unwind)
             }
         }
@@ -324,7 +325,7 @@ impl Vm {
             None => Ok(std::mem::replace(&mut self.fibers.passed, NIL)),
             Some(Inject::Raise(e)) => self.throw(e),
             Some(Inject::Kill) => {
-                self.pending = Pending::Throw(KILLED, NIL);
+                self.pending.set(Pending::Throw(KILLED, NIL));
                 Err(Unwind)
             }
         }
@@ -357,19 +358,19 @@ impl Vm {
 
     /// Ends the running thread: no `rescue` sees it, every `ensure` runs.
     pub(crate) fn end_thread(&mut self) -> R {
-        self.pending = Pending::Throw(KILLED, NIL);
+        self.pending.set(Pending::Throw(KILLED, NIL));
         Err(Unwind)
     }
 
     /// Ends the threads that are left at the end of a program; what they raise then is lost.
     pub(crate) fn end_threads(&mut self) {
-        if self.fibers.threads == 0 {
+        if self.fibers.threads == 0 || self.spent().is_some() {
             return;
         }
         let name = self.intern("__finish");
-        if self.method_call(Value::class(c::THREAD), name, &[], NIL, false, true).is_err() {
-            self.pending = Pending::None;
-        }
+        let class = Value::class(c::THREAD);
+        // The caller looks whether the run ended here.
+        let _lost = self.forgetting(|vm| vm.method_call(class, name, &[], NIL, false, true));
     }
 
     /// The thread that runs, as its fiber; nil for the main one.
@@ -443,7 +444,7 @@ impl Vm {
         let args = if passed.is_arr() { self.heap.arr(passed).clone() } else { Vec::new() };
         match self.block_call(block, &args) {
             Ok(v) => self.fibers.passed = v,
-            Err(Unwind) => self.fibers.failed = Some(self.pending),
+            Err(Unwind) => self.fibers.failed = Some(self.pending.get()),
         }
     }
 }

@@ -63,7 +63,10 @@ impl Vm {
 
     #[cold]
     fn safepoint_due(&mut self) -> Res<()> {
-        if self.heap.bytes >= self.heap.collect_at && self.gc.deferred == 0 && !self.gc.disabled {
+        self.check_spent()?;
+        // Garbage does not count for the limit, nor for what is left after it.
+        let due = self.heap.bytes >= self.heap.collect_at || self.heap.bytes > self.limits.heap;
+        if due && self.gc.deferred == 0 && !self.gc.disabled {
             if self.gc.stress == 0 {
                 self.collect();
             } else if self.gc.until_stress == 0 {
@@ -117,6 +120,7 @@ impl Vm {
     /// the only values it holds are pinned.
     pub fn collect_between_calls(&mut self) {
         if self.frames.is_empty()
+            && self.spent().is_none()
             && self.gc.deferred == 0
             && !self.gc.disabled
             && self.heap.bytes >= self.heap.collect_at

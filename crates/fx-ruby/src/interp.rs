@@ -179,13 +179,13 @@ impl Vm {
                 match self.test(fp, test) {
                     Ok(true) => {}
                     Ok(false) => return Ok(NIL),
-                    Err(Unwind) => match self.pending {
+                    Err(Unwind) => match self.pending.get() {
                         Pending::LoopBreak(v) => {
-                            self.pending = Pending::None;
+                            self.pending.set(Pending::None);
                             return Ok(v);
                         }
                         Pending::LoopNext => {
-                            self.pending = Pending::None;
+                            self.pending.set(Pending::None);
                             continue;
                         }
                         _ => return Err(Unwind),
@@ -195,18 +195,18 @@ impl Vm {
             first = false;
             redo = false;
             if let Err(Unwind) = self.each_of(fp, statements) {
-                match self.pending {
+                match self.pending.get() {
                     Pending::LoopBreak(v) => {
-                        self.pending = Pending::None;
+                        self.pending.set(Pending::None);
                         self.stack.truncate(height);
                         return Ok(v);
                     }
                     Pending::LoopNext => {
-                        self.pending = Pending::None;
+                        self.pending.set(Pending::None);
                         self.stack.truncate(height);
                     }
                     Pending::LoopRedo => {
-                        self.pending = Pending::None;
+                        self.pending.set(Pending::None);
                         self.stack.truncate(height);
                         redo = true;
                     }
@@ -300,7 +300,7 @@ impl Vm {
         if let Some(frame) = self.frames.last()
             && frame.code.kind == CodeKind::Method
         {
-            self.pending = Pending::Return(frame.home, v);
+            self.pending.set(Pending::Return(frame.home, v));
             return Err(Unwind);
         }
         // The body of `class << x` returns from the method around it.
@@ -319,7 +319,7 @@ impl Vm {
         {
             return self.jump_error("unexpected return", "return", v);
         }
-        self.pending = Pending::Return(frame.home, v);
+        self.pending.set(Pending::Return(frame.home, v));
         Err(Unwind)
     }
 

@@ -30,6 +30,7 @@ mod fiber;
 pub mod gc;
 pub mod heap;
 mod interp;
+mod limits;
 mod names;
 mod natives;
 pub mod object;
@@ -44,6 +45,7 @@ mod wording;
 
 pub use embed::{Ended, Hooks, HostObject, Options, STACK, on_big_stack};
 pub use fx_ruby_syntax::Sym;
+pub use limits::Bound;
 pub use regex::{Simple, Slots, TooLong, engine as regex_engine};
 pub use value::Value;
 pub use vm::{Args, Limits, R, Res, Shipped, Unwind, Vm};

@@ -57,7 +57,7 @@ impl Vm {
         if self.tracing & trace::RAISE != 0 {
             self.trace(trace::RAISE, None, exception)?;
         }
-        self.pending = Pending::Raise(exception);
+        self.pending.set(Pending::Raise(exception));
         Err(Unwind)
     }
 
@@ -143,9 +143,9 @@ impl Vm {
 
     /// The exception being raised, taken off its way.
     pub fn take_raise(&mut self) -> Option<Value> {
-        match self.pending {
+        match self.pending.get() {
             Pending::Raise(e) => {
-                self.pending = Pending::None;
+                self.pending.set(Pending::None);
                 Some(e)
             }
             _ => None,
@@ -233,15 +233,8 @@ impl Vm {
             _ => {
                 let class = self.real_class(recv);
                 let class = self.class_name(class);
-                let saved = self.pending;
                 let text = if self.has_method(recv, n::INSPECT) {
-                    match self.inspect_string(recv) {
-                        Ok(text) => text,
-                        Err(Unwind) => {
-                            self.pending = saved;
-                            String::new()
-                        }
-                    }
+                    self.forgetting(|vm| vm.inspect_string(recv))?.unwrap_or_default()
                 } else {
                     String::new()
                 };

@@ -28,7 +28,7 @@ impl Vm {
     }
 
     pub(crate) fn report_as(&mut self, exception: Value, form: Form) -> String {
-        let saved = self.pending;
+        let saved = self.pending.get();
         let mut chain = vec![exception];
         while let Some(&last) = chain.last()
             && let Some(cause) = self.exc_mut(last).and_then(|data| data.cause)
@@ -38,7 +38,7 @@ impl Vm {
             chain.push(cause);
         }
         let mut told: Vec<Told> = chain.into_iter().map(|e| self.told(e)).collect();
-        self.pending = saved;
+        self.pending.set(saved);
         let mut out = String::new();
         if form.bottom {
             let title = if form.highlight { "\u{1b}[1mTraceback\u{1b}[m" } else { "Traceback" };

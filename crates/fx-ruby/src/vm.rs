@@ -12,6 +12,8 @@ use fx_ruby_syntax::{Interner, Sym};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::heap::{Enc, Ext, Heap, NativeBlock, ProcBody, RProc};
+pub use crate::limits::Limits;
+use crate::limits::{Budget, Way};
 use crate::names as n;
 use crate::object::{Cref, Method, RClass, Vis, c};
 use crate::value::{NIL, UNDEF, Value};
@@ -41,6 +43,8 @@ pub enum Pending {
     LoopRedo,
     Redo,
     Retry,
+    /// A bound was crossed for good: nothing takes this but the end of the run.
+    Spent,
 }
 
 impl Pending {
@@ -57,7 +61,8 @@ impl Pending {
             | Pending::LoopNext
             | Pending::LoopRedo
             | Pending::Redo
-            | Pending::Retry => NIL,
+            | Pending::Retry
+            | Pending::Spent => NIL,
         }
     }
 }
@@ -127,20 +132,6 @@ pub struct Shipped {
     pub image: &'static [u8],
 }
 
-/// Bounds of one run; crossing one is a Ruby exception.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    pub time: Option<Duration>,
-    pub heap: usize,
-    pub depth: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { time: None, heap: 2 << 30, depth: 10_000 }
-    }
-}
-
 pub const NO_METHOD: u32 = u32::MAX;
 
 pub struct Vm {
@@ -154,13 +145,16 @@ pub struct Vm {
     pub methods: Vec<Method>,
     pub stack: Vec<Value>,
     pub frames: Vec<Frame>,
-    pub pending: Pending,
+    pub pending: Way,
     pub epoch: u32,
     pub const_epoch: u32,
     pub hierarchy: u32,
     pub serial: u64,
     pub ticks: u32,
     pub limits: Limits,
+    /// What is left of the bounds of the whole run.
+    pub(crate) budget: Budget,
+    /// When `Timeout.timeout` interrupts.
     pub deadline: Option<Duration>,
     pub method_cache: crate::object::MethodCache,
     pub globals: FxHashMap<Sym, Value>,
@@ -177,6 +171,10 @@ pub struct Vm {
     pub top_cref: &'static Cref,
     /// What encloses a file that an embedder runs.
     pub(crate) file_cref: &'static Cref,
+    /// Scopes by what is around them, class and kind.
+    pub(crate) crefs: FxHashMap<(usize, u32, bool), &'static Cref>,
+    /// Numbers of dead singleton classes, by whose layout their objects had.
+    pub(crate) spare_singletons: FxHashMap<u32, Vec<u32>>,
     pub redefined: bool,
     pub booted: bool,
     /// How messages are worded; set it before the program runs.
@@ -270,7 +268,7 @@ impl Vm {
         self.syms.intern(name.as_bytes())
     }
 
-    pub fn sym_str(&self, sym: Sym) -> Cow<'static, str> {
+    pub fn sym_str(&self, sym: Sym) -> Cow<'_, str> {
         String::from_utf8_lossy(self.syms.bytes(sym))
     }
 
@@ -510,39 +508,6 @@ impl Vm {
         let r =
             self.send(recv, n::RESPOND_TO_MISSING, &[Value::sym(name), Value::bool(private)])?;
         Ok(r.truthy())
-    }
-
-    // ---- limits -----------------------------------------------------------
-
-    /// Called by loops of native code; cheap but for one time in a thousand.
-    #[inline(always)]
-    pub fn tick(&mut self) -> Res<()> {
-        self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks & 0x3FF == 0 { self.check_limits() } else { Ok(()) }
-    }
-
-    #[cold]
-    pub fn check_limits(&mut self) -> Res<()> {
-        if self.heap.bytes > self.limits.heap {
-            // Room for the handler that reports it.
-            self.limits.heap += self.limits.heap / 4 + (16 << 20);
-            return self.fail(c::NO_MEMORY, "failed to allocate memory");
-        }
-        if let Some(deadline) = self.deadline
-            && self.host.monotonic() > deadline
-        {
-            self.deadline = None;
-            return self.time_up();
-        }
-        Ok(())
-    }
-
-    /// Refuses an allocation that would cross the limit, before it is made.
-    pub fn reserve(&mut self, bytes: usize) -> Res<()> {
-        if self.heap.bytes.saturating_add(bytes) > self.limits.heap {
-            return self.fail(c::NO_MEMORY, "failed to allocate memory");
-        }
-        Ok(())
     }
 
     // ---- objects with a payload ------------------------------------------

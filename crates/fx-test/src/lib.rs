@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod chef;
+mod facts;
 mod part;
 mod puppet;
 
@@ -169,6 +170,7 @@ fn machine(host: Rc<dyn Host>, wish: Wish, role: Role, stop: &Arc<AtomicBool>) -
     let code = match vm.run_script(program, "fixpoint test") {
         Ended::Exit(code) => u8::try_from(code).unwrap_or(1),
         Ended::Failed(text) => failed(&mut vm, &text),
+        Ended::Spent(bound) => failed(&mut vm, &format!("fixpoint test: {bound}\n")),
     };
     vm.flush_output();
     // The heap ends with the process; taking it apart would only cost time.

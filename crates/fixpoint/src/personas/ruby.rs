@@ -224,6 +224,11 @@ fn run(request: Request) -> u8 {
             say(&mut std::io::stderr(), &report);
             1
         }
+        Ended::Spent(bound) => {
+            vm.flush_output();
+            say(&mut std::io::stderr(), &format!("{name}: {bound}\n"));
+            1
+        }
     };
     vm.flush_output();
     // The heap ends with the process; taking it apart would only cost time.

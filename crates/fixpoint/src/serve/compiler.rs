@@ -100,8 +100,8 @@ fn serve(server: UnixStream, frames: Frames, limit: Duration, only_looks: bool) 
             Ok(Err(why)) => line.send(Kind::Failed, why.as_bytes()),
             Err(_) => line.send(Kind::Failed, b"a defect of the compiler ended this catalog"),
         };
-        // What the compiler holds after a panic is anybody's guess.
-        if sent.is_err() || done.is_err() {
+        // What the compiler holds after a panic is anybody's guess; one that is spent compiles no more.
+        if sent.is_err() || done.is_err() || machine.spent().is_some() {
             return;
         }
     }

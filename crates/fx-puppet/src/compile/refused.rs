@@ -1,5 +1,6 @@
 //! Why a compilation was given up, for the log and for who shows the lines of the text.
 
+use fx_ruby::Bound;
 use fx_source::{Diagnostic, Span};
 
 use crate::eval::{Evaluator, Flow, Place};
@@ -10,12 +11,14 @@ pub struct Refused {
     /// In the original's words, with the place.
     pub message: String,
     /// What is wrong and where, if it is a place in the text of the policy.
-    pub shown: Option<Diagnostic>,
+    pub shown: Option<Box<Diagnostic>>,
+    /// The bound that Ruby code went on past, which ended it. The machine compiles nothing any more.
+    pub spent: Option<Bound>,
 }
 
 impl From<String> for Refused {
     fn from(message: String) -> Refused {
-        Refused { message, shown: None }
+        Refused { message, shown: None, spent: None }
     }
 }
 
@@ -36,7 +39,8 @@ impl Evaluator {
             Place::Raw | Place::Bare => None,
         };
         let text = self.failure_text(*failure);
-        Refused { message: format!("{text} on node {}", self.settings.node), shown }
+        let shown = shown.map(Box::new);
+        Refused { message: format!("{text} on node {}", self.settings.node), shown, spent: None }
     }
 
     /// The first line of what failed: an expression may be as long as a class.

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::heap::Ext;
 use crate::names as n;
 use crate::natives::{Native, function, private};
-use crate::object::{Cref, Vis, c};
+use crate::object::{Vis, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, Pending, R, Res, Unwind, Vm};
 
@@ -71,10 +71,10 @@ const METHODS: &[Native] = &[
         let held = vm.hold_call(a);
         loop {
             if let Err(Unwind) = vm.open(held).yield0(a.block) {
-                if let Pending::Raise(e) = vm.pending
+                if let Pending::Raise(e) = vm.pending.get()
                     && vm.is_a(e, c::STOP_ITERATION)
                 {
-                    vm.pending = Pending::None;
+                    vm.pending.set(Pending::None);
                     return Ok(vm.ivar_get(e, n::RESULT).unwrap_or(NIL));
                 }
                 return Err(Unwind);
@@ -113,10 +113,10 @@ const METHODS: &[Native] = &[
         let height = vm.stack.len();
         let result = vm.open(held).yield1(a.block, tag);
         vm.catching.pop();
-        if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending)
+        if let (Err(Unwind), Pending::Throw(to, v)) = (&result, vm.pending.get())
             && to == id
         {
-            vm.pending = Pending::None;
+            vm.pending.set(Pending::None);
             vm.stack.truncate(height);
             return Ok(v);
         }
@@ -128,7 +128,7 @@ const METHODS: &[Native] = &[
         let found = vm.catching.iter().rev().find(|(_, t)| *t == tag).map(|(id, _)| *id);
         match found {
             Some(id) => {
-                vm.pending = Pending::Throw(id, value);
+                vm.pending.set(Pending::Throw(id, value));
                 Err(Unwind)
             }
             None => {
@@ -426,8 +426,7 @@ fn load(vm: &mut Vm, a: Args) -> R {
             Some(id) => id,
             None => vm.new_class(crate::object::ClassKind::Module, None),
         };
-        let cref: &'static Cref =
-            Box::leak(Box::new(Cref { class: module, up: Some(vm.top_cref), eval: false }));
+        let cref = vm.cref_below(vm.top_cref, module, false);
         let me = vm.new_obj(c::OBJECT, Ext::None);
         let single = vm.singleton_class(me)?;
         vm.include_module(single, module);

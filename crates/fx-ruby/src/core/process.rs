@@ -92,7 +92,7 @@ fn run(vm: &mut Vm, a: Args) -> R {
         spec.gid = numbers.get(1).copied().flatten();
     }
     spec.output_limit = 256 << 20;
-    if let Some(d) = vm.deadline {
+    if let Some(d) = vm.next_deadline() {
         spec.timeout = Some(d.saturating_sub(vm.host.monotonic()))
     }
     match vm.host.run(&spec) {
@@ -100,7 +100,10 @@ fn run(vm: &mut Vm, a: Args) -> R {
             let (code, sig) = match done.exit {
                 fx_host::Exit::Code(i) => (Value::fix(i64::from(i)), NIL),
                 fx_host::Exit::Signal(s) => (NIL, Value::fix(i64::from(s))),
-                fx_host::Exit::TimedOut | fx_host::Exit::Cancelled => (NIL, Value::fix(15)),
+                fx_host::Exit::TimedOut | fx_host::Exit::Cancelled => {
+                    vm.check_limits()?;
+                    (NIL, Value::fix(15))
+                }
             };
             let (o, e) = (vm.str(done.stdout), vm.str(done.stderr));
             vm.serial += 1;

@@ -14,7 +14,7 @@ impl Vm {
             m.frame(frame);
         }
         self.fibers.trace(&mut m);
-        m.value(self.pending.value());
+        m.value(self.pending.get().value());
         m.values(self.globals.values());
         m.values(&[self.last_match, self.last_line, self.errinfo, self.main]);
         m.values(&self.at_exit);

@@ -7,7 +7,7 @@ use rustc_hash::FxBuildHasher;
 use super::mark::{Marker, Marks};
 use crate::names as n;
 use crate::value::{NIL, Value};
-use crate::vm::{Unwind, Vm};
+use crate::vm::Vm;
 
 type Pairs = IndexMap<Value, Value, FxBuildHasher>;
 
@@ -91,10 +91,12 @@ impl Vm {
     }
 
     fn finalize(&mut self, id: u64, call: Value) {
-        let saved = (self.pending, self.errinfo);
+        let saved = self.errinfo;
         let args = [Value::fix(id as i64)];
-        if let Err(Unwind) = self.send_block(call, n::CALL, &args, NIL) {
-            (self.pending, self.errinfo) = saved;
+        // What it raises is lost; that the run has ended is found at the next safepoint.
+        let done = self.forgetting(|vm| vm.send_block(call, n::CALL, &args, NIL));
+        if !matches!(done, Ok(Some(_))) {
+            self.errinfo = saved;
         }
     }
 }

@@ -192,14 +192,15 @@ impl Vm {
     /// `next` ends the block with a value, `redo` runs it again.
     fn block_jump(&mut self, fp: Fp, code: &'static Code) -> R {
         loop {
-            match self.pending {
+            match self.pending.get() {
                 Pending::Next(v) => {
-                    self.pending = Pending::None;
+                    self.pending.set(Pending::None);
                     return Ok(v);
                 }
                 Pending::Redo => {
-                    self.pending = Pending::None;
+                    self.pending.set(Pending::None);
                     self.safepoint()?;
+                    // What it fails with is judged as the first time.
                     if let Ok(v) = self.eval(fp, code.body) {
                         return Ok(v);
                     }
@@ -284,10 +285,10 @@ impl Vm {
         if let Err(Unwind) = result
             && lambda
         {
-            if let Pending::Break(to, v) = self.pending
+            if let Pending::Break(to, v) = self.pending.get()
                 && (to == own_serial || to == p.tag && to != 0)
             {
-                self.pending = Pending::None;
+                self.pending.set(Pending::None);
                 return Ok(v);
             }
             return self.catch_return(own_serial);

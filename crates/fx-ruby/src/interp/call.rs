@@ -62,10 +62,10 @@ impl Vm {
     pub(crate) fn finish_block(&mut self, result: R, block: Value, tag: u64) -> R {
         self.heap.release_proc(block);
         if let Err(Unwind) = result
-            && let Pending::Break(to, v) = self.pending
+            && let Pending::Break(to, v) = self.pending.get()
             && to == tag
         {
-            self.pending = Pending::None;
+            self.pending.set(Pending::None);
             return Ok(v);
         }
         result
@@ -606,10 +606,10 @@ impl Vm {
 
     #[inline]
     pub(crate) fn catch_return(&mut self, home: u64) -> R {
-        if let Pending::Return(to, v) = self.pending
+        if let Pending::Return(to, v) = self.pending.get()
             && to == home
         {
-            self.pending = Pending::None;
+            self.pending.set(Pending::None);
             return Ok(v);
         }
         Err(Unwind)

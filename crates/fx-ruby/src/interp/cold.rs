@@ -243,29 +243,29 @@ impl Vm {
                     return self.jump_error("break from proc-closure", "break", v);
                 }
                 // A proc whose call has ended has lost its tag meanwhile.
-                self.pending = Pending::Break(tag, v);
+                self.pending.set(Pending::Break(tag, v));
                 Err(Unwind)
             }
             Kind::LoopBreak(value) => {
                 let v = self.eval(fp, value)?;
-                self.pending = Pending::LoopBreak(v);
+                self.pending.set(Pending::LoopBreak(v));
                 Err(Unwind)
             }
             Kind::LoopNext(value) => {
                 self.eval(fp, value)?;
-                self.pending = Pending::LoopNext;
+                self.pending.set(Pending::LoopNext);
                 Err(Unwind)
             }
             Kind::Redo => {
-                self.pending = Pending::Redo;
+                self.pending.set(Pending::Redo);
                 Err(Unwind)
             }
             Kind::LoopRedo => {
-                self.pending = Pending::LoopRedo;
+                self.pending.set(Pending::LoopRedo);
                 Err(Unwind)
             }
             Kind::Retry => {
-                self.pending = Pending::Retry;
+                self.pending.set(Pending::Retry);
                 Err(Unwind)
             }
             Kind::Alias(new, old) => {
@@ -421,15 +421,15 @@ impl Vm {
             loop {
                 if let Err(Unwind) = self.eval(fp, body) {
                     self.stack.truncate(height);
-                    match self.pending {
+                    match self.pending.get() {
                         Pending::LoopBreak(v) => {
-                            self.pending = Pending::None;
+                            self.pending.set(Pending::None);
                             self.stack.truncate(start);
                             return Ok(v);
                         }
-                        Pending::LoopNext => self.pending = Pending::None,
+                        Pending::LoopNext => self.pending.set(Pending::None),
                         Pending::LoopRedo => {
-                            self.pending = Pending::None;
+                            self.pending.set(Pending::None);
                             continue;
                         }
                         _ => return Err(Unwind),
@@ -525,12 +525,15 @@ impl Vm {
             }
             return result;
         };
-        let saved = self.pending;
+        let saved = self.pending.get();
+        if result.is_err() && matches!(saved, Pending::Spent) {
+            return result;
+        }
         let saved_err = self.errinfo;
         if let (Err(Unwind), Pending::Raise(e)) = (&result, saved) {
             self.errinfo = e;
         }
-        self.pending = Pending::None;
+        self.pending.set(Pending::None);
         self.stack.truncate(start + 1);
         // A value about to be returned must survive what the clause does, and so must what is
         // on its way up.
@@ -540,7 +543,7 @@ impl Vm {
         self.errinfo = saved_err;
         done?;
         self.stack.truncate(start);
-        self.pending = saved;
+        self.pending.set(saved);
         result
     }
 
@@ -553,9 +556,9 @@ impl Vm {
                     None => result,
                 };
             }
-            let Pending::Raise(e) = self.pending else { return Err(Unwind) };
+            let Pending::Raise(e) = self.pending.get() else { return Err(Unwind) };
             self.stack.truncate(height);
-            self.pending = Pending::None;
+            self.pending.set(Pending::None);
             let saved = self.errinfo;
             self.errinfo = e;
             let mut chosen = None;
@@ -605,7 +608,7 @@ impl Vm {
             }
             let Some(clause) = chosen else {
                 self.errinfo = saved;
-                self.pending = Pending::Raise(e);
+                self.pending.set(Pending::Raise(e));
                 return Err(Unwind);
             };
             let result = match &clause.target {
@@ -616,9 +619,9 @@ impl Vm {
             };
             self.errinfo = saved;
             if result.is_err()
-                && let Pending::Retry = self.pending
+                && let Pending::Retry = self.pending.get()
             {
-                self.pending = Pending::None;
+                self.pending.set(Pending::None);
                 self.stack.truncate(height);
                 self.safepoint()?;
                 continue;

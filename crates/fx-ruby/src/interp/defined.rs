@@ -6,22 +6,9 @@ use fx_ruby_syntax::ast::{Call, ConstScope, Kind, N};
 use crate::interp::Fp;
 use crate::object::{Cref, Vis, c};
 use crate::value::{NIL, TRUE, Value};
-use crate::vm::{NO_METHOD, R, Res, Unwind, Vm};
+use crate::vm::{NO_METHOD, R, Res, Vm};
 
 impl Vm {
-    fn quiet(&mut self, f: impl FnOnce(&mut Vm) -> R) -> Option<Value> {
-        let height = self.stack.len();
-        let saved = self.pending;
-        match f(self) {
-            Ok(v) => Some(v),
-            Err(Unwind) => {
-                self.pending = saved;
-                self.stack.truncate(height);
-                None
-            }
-        }
-    }
-
     pub(crate) fn eval_defined(&mut self, fp: Fp, node: N) -> R {
         let text = match &node.kind {
             Kind::Nil => "nil",
@@ -144,7 +131,7 @@ impl Vm {
                 if self.eval_defined(fp, inner)?.is_nil() {
                     return Ok(false);
                 }
-                match self.quiet(|vm| vm.eval(fp, inner)) {
+                match self.forgetting(|vm| vm.eval(fp, inner))? {
                     Some(v) => v,
                     None => return Ok(false),
                 }
@@ -180,7 +167,7 @@ impl Vm {
                 if self.eval_defined(fp, inner)?.is_nil() {
                     return Ok(None);
                 }
-                match self.quiet(|vm| vm.eval(fp, inner)) {
+                match self.forgetting(|vm| vm.eval(fp, inner))? {
                     Some(v) => v,
                     None => return Ok(None),
                 }
@@ -201,10 +188,10 @@ impl Vm {
                 }
             }
             None => {
-                let hit = self.quiet(|vm| {
+                let hit = self.forgetting(|vm| {
                     let private = call.fcall;
                     vm.responds(recv, call.name, private).map(Value::bool)
-                });
+                })?;
                 if hit != Some(TRUE) {
                     return Ok(None);
                 }

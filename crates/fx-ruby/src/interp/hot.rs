@@ -186,7 +186,7 @@ impl Vm {
     #[inline(never)]
     pub(super) fn eval_next(&mut self, fp: Fp, value: N) -> R {
         let v = self.quick_step(fp, value)?;
-        self.pending = Pending::Next(v);
+        self.pending.set(Pending::Next(v));
         Err(Unwind)
     }
 

@@ -7,6 +7,9 @@ use rustc_hash::FxHashMap;
 use crate::heap::Bits;
 use crate::names as n;
 
+/// Look-ups that are remembered: names that a program makes up are not kept for ever.
+const MOST: usize = 1 << 16;
+
 /// Methods by class and name; nothing for a name that a class has not.
 #[derive(Default)]
 pub struct MethodCache {
@@ -25,6 +28,9 @@ impl MethodCache {
 
     pub(crate) fn insert(&mut self, class: u32, name: Sym, found: Option<u32>) {
         self.asked(name);
+        if self.found.len() >= MOST {
+            self.found.clear();
+        }
         self.found.insert((class, name), found);
     }
 

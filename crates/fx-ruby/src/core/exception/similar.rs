@@ -64,9 +64,9 @@ impl Vm {
         if self.wording != Wording::Ruby31 {
             return None;
         }
-        let saved = self.pending;
+        let saved = self.pending.get();
         let found = self.similar(exception);
-        self.pending = saved;
+        self.pending.set(saved);
         let found = found.ok().filter(|found| !found.is_empty())?;
         Some(format!("\nDid you mean?  {}", found.join("\n               ")))
     }

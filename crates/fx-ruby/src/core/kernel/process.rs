@@ -76,7 +76,7 @@ const METHODS: &[Native] = &[
         }
         let Some(v) = vm.opt(a, 0) else {
             // For ever, which here is until a time limit.
-            while vm.deadline.is_some() {
+            while vm.next_deadline().is_some() {
                 vm.host.sleep(std::time::Duration::from_millis(20));
                 vm.check_limits()?;
             }
@@ -92,7 +92,7 @@ const METHODS: &[Native] = &[
         }
         let mut left = f;
         while left > 0.0 {
-            let part = left.min(if vm.deadline.is_some() { 0.02 } else { 0.2 });
+            let part = left.min(if vm.next_deadline().is_some() { 0.02 } else { 0.2 });
             vm.host.sleep(std::time::Duration::from_secs_f64(part));
             left -= part;
             vm.check_limits()?;

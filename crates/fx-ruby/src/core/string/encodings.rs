@@ -244,13 +244,11 @@ const METHODS: &[Native] = &[
                 None => Ok(NIL),
             },
             _ => {
-                let (x, y) = (vm.to_encoding(x).ok(), vm.to_encoding(y).ok());
+                let x = vm.forgetting(|vm| vm.to_encoding(x))?;
+                let y = vm.forgetting(|vm| vm.to_encoding(y))?;
                 match (x, y) {
                     (Some(x), Some(y)) if x == y => vm.encoding_object(x),
-                    _ => {
-                        vm.take_raise();
-                        Ok(NIL)
-                    }
+                    _ => Ok(NIL),
                 }
             }
         }
