@@ -47,36 +47,34 @@ file_cache_path '$scratch/cache-$who'
 lockfile '$scratch/lock-$who'
 R
 done
-run() {
-    case $1 in
-        real) ruby "$SOURCES/chef/chef-bin/bin/chef-client" -c real.rb --no-fork --no-color --minimal-ohai "${@:2}" ;;
-        ours) "$FIXPOINT" chef-client -c ours.rb --no-color --minimal-ohai "${@:2}" ;;
-    esac
+# Each process is waited for by itself, and no shell is between: what the kernel says of it is what it used.
+python3 - "$program" "$sources" <<'P'
+import os, statistics, sys
+program, sources = sys.argv[1:]
+words = {
+    "real": ["ruby", f"{sources}/chef/chef-bin/bin/chef-client", "-c", "real.rb", "--no-fork", "--no-color", "--minimal-ohai"],
+    "ours": [program, "chef-client", "-c", "ours.rb", "--no-color", "--minimal-ohai"],
 }
-# One process that waits for all of its children knows what they used, by the microsecond.
-export -f run
-export FIXPOINT=$program SOURCES=$sources
-for who in real ours; do
-    run $who -r 'recipe[web]' > $who.1 2>&1 || { cat $who.1 >&2; echo "FAILED: first run of $who" >&2; exit 1; }
-    count=5
-    [ $who = real ] || count=21
-    python3 - $who $count <<'P'
-import resource, statistics, subprocess, sys
-def used():
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
-times = []
-for _ in range(int(sys.argv[2])):
-    before = used()
-    done = subprocess.run(["bash", "-c", f"exec 2>&1; run {sys.argv[1]}"], capture_output=True, text=True)
-    assert done.returncode == 0 and "0/2 resources updated" in done.stdout, done.stdout
-    times.append(used() - before)
-before = used()
-for _ in range(20):
-    subprocess.run(["bash", "-c", "exec 2>&1; :"], check=True)
-shell = (used() - before) / 20
-print(f"{sys.argv[1]}: a run that changes nothing: {(statistics.median(times) - shell) * 1000:.1f} ms of processor time")
+
+def run(who, *more):
+    with open(f"{who}.out", "w+") as out:
+        ends = [(os.POSIX_SPAWN_DUP2, out.fileno(), 1), (os.POSIX_SPAWN_DUP2, out.fileno(), 2)]
+        child = os.posix_spawnp(words[who][0], words[who] + list(more), os.environ, file_actions=ends)
+        _, status, used = os.wait4(child, 0)
+        out.seek(0)
+        text = out.read()
+    if status:
+        sys.exit(f"FAILED: {who}: {text}")
+    return text, used.ru_utime + used.ru_stime
+
+for who, count in (("real", 5), ("ours", 21)):
+    run(who, "-r", "recipe[web]")
+    times = []
+    for _ in range(count):
+        text, used = run(who)
+        assert "0/2 resources updated" in text, text
+        times.append(used)
+    print(f"{who}: a run that changes nothing: {statistics.median(times) * 1000:.1f} ms of processor time")
 P
-done
 python3 "$here/figures.py" chef-zero $zero "http://127.0.0.1:$zero_port/organizations/acme"
 python3 "$here/figures.py" ours $ours "$url" admin "$scratch/var/chef/admin.pem"
