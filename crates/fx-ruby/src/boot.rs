@@ -52,6 +52,8 @@ impl Vm {
             limits: options.limits,
             deadline: None,
             method_cache: Default::default(),
+            crefs: Default::default(),
+            spare_singletons: Default::default(),
             globals: Default::default(),
             galiases: Default::default(),
             files: Vec::new(),

@@ -172,7 +172,7 @@ impl Vm {
         if let Some(sym) = v.as_sym()
             && self.is_native(v, n::TO_S)
         {
-            let bytes = self.syms.bytes(sym);
+            let bytes = self.syms.bytes(sym).to_vec();
             return Ok(self.str(bytes));
         }
         let s = self.send(v, n::TO_S, &[])?;

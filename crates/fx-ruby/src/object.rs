@@ -211,6 +211,9 @@ impl Value {
     }
 }
 
+/// Look-ups that are remembered: names that a program makes up are not kept for ever.
+const CACHED_METHODS: usize = 1 << 16;
+
 impl Vm {
     pub fn new_class(&mut self, kind: ClassKind, superclass: Option<u32>) -> u32 {
         let id = self.classes.len() as u32;
@@ -227,6 +230,24 @@ impl Vm {
         }
         self.heap.bytes += 600;
         self.classes.push(class);
+        id
+    }
+
+    /// The class of one object. It takes the number of one that ended and whose object had the same
+    /// layout, which is what caches in the code remember of a class for good.
+    fn new_singleton(&mut self, of: Value, class: u32) -> u32 {
+        let shape = self.classes[class as usize].shape_of;
+        let spare = self.spare_singletons.get_mut(&shape).and_then(Vec::pop);
+        let kind = ClassKind::Singleton(of);
+        let Some(id) = spare else {
+            let id = self.new_class(kind, Some(class));
+            self.classes[id as usize].shape_of = shape;
+            return id;
+        };
+        let mut made = RClass::new(kind, Some(class), id);
+        let above = &self.classes[class as usize];
+        (made.alloc, made.no_alloc, made.shape_of) = (above.alloc, above.no_alloc, shape);
+        self.classes[id as usize] = made;
         id
     }
 
@@ -374,8 +395,7 @@ impl Vm {
             }
             _ => {
                 let class = self.class_of(v);
-                let single = self.new_class(ClassKind::Singleton(v), Some(class));
-                self.classes[single as usize].shape_of = self.classes[class as usize].shape_of;
+                let single = self.new_singleton(v, class);
                 if self.frozen(v) {
                     self.classes[single as usize].frozen = true;
                 }
@@ -466,6 +486,9 @@ impl Vm {
         });
         if hides && self.load_lazy(class) {
             found = self.search(class, name);
+        }
+        if self.method_cache.len() >= CACHED_METHODS {
+            self.method_cache.clear();
         }
         self.method_cache.insert((class, name), found);
         found

@@ -171,6 +171,10 @@ pub struct Vm {
     pub top_cref: &'static Cref,
     /// What encloses a file that an embedder runs.
     pub(crate) file_cref: &'static Cref,
+    /// Scopes by what is around them, class and kind.
+    pub(crate) crefs: FxHashMap<(usize, u32, bool), &'static Cref>,
+    /// Numbers of dead singleton classes, by whose layout their objects had.
+    pub(crate) spare_singletons: FxHashMap<u32, Vec<u32>>,
     pub redefined: bool,
     pub booted: bool,
     /// How messages are worded; set it before the program runs.
@@ -264,7 +268,7 @@ impl Vm {
         self.syms.intern(name.as_bytes())
     }
 
-    pub fn sym_str(&self, sym: Sym) -> Cow<'static, str> {
+    pub fn sym_str(&self, sym: Sym) -> Cow<'_, str> {
         String::from_utf8_lossy(self.syms.bytes(sym))
     }
 

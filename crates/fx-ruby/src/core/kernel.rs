@@ -8,7 +8,7 @@ use std::rc::Rc;
 use crate::heap::Ext;
 use crate::names as n;
 use crate::natives::{Native, function, private};
-use crate::object::{Cref, Vis, c};
+use crate::object::{Vis, c};
 use crate::value::{FALSE, NIL, TRUE, Value};
 use crate::vm::{Args, Pending, R, Res, Unwind, Vm};
 
@@ -426,8 +426,7 @@ fn load(vm: &mut Vm, a: Args) -> R {
             Some(id) => id,
             None => vm.new_class(crate::object::ClassKind::Module, None),
         };
-        let cref: &'static Cref =
-            Box::leak(Box::new(Cref { class: module, up: Some(vm.top_cref), eval: false }));
+        let cref = vm.cref_below(vm.top_cref, module, false);
         let me = vm.new_obj(c::OBJECT, Ext::None);
         let single = vm.singleton_class(me)?;
         vm.include_module(single, module);

@@ -253,7 +253,7 @@ fn relation(vm: &mut Vm, a: Args) -> R {
 
 fn block_cref(vm: &mut Vm, a: Args) -> &'static Cref {
     let up = vm.heap.pr(a.block).frame.cref;
-    Box::leak(Box::new(Cref { class: me(a), up: Some(up), eval: true }))
+    vm.cref_below(up, me(a), true)
 }
 
 fn new_object(vm: &mut Vm, a: Args) -> R {

@@ -348,7 +348,8 @@ fn inspect(vm: &mut Vm, a: Args) -> R {
         let mut parts = Vec::new();
         for name in &names {
             let value = vm.ivar_get(v, *name).unwrap_or(NIL);
-            parts.push(format!("{}={}", vm.sym_str(*name), vm.inspect_string(value)?));
+            let value = vm.inspect_string(value)?;
+            parts.push(format!("{}={value}", vm.sym_str(*name)));
         }
         Ok(parts)
     })?;

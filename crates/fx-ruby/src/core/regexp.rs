@@ -429,7 +429,7 @@ fn subject(vm: &mut Vm, v: Value) -> Res<Option<Value>> {
         return Ok(None);
     }
     if let Some(s) = v.as_sym() {
-        let t = vm.syms.bytes(s);
+        let t = vm.syms.bytes(s).to_vec();
         return Ok(Some(vm.str(t)));
     }
     vm.to_str(v).map(Some)

@@ -258,8 +258,7 @@ fn new_struct(vm: &mut Vm, mut a: Args) -> R {
     vm.inherited(base, class)?;
     if !a.block.is_nil() {
         let up = vm.heap.pr(a.block).frame.cref;
-        let cref: &'static crate::object::Cref =
-            Box::leak(Box::new(crate::object::Cref { class, up: Some(up), eval: true }));
+        let cref = vm.cref_below(up, class, true);
         let it = Value::class(class);
         vm.open_call(a).yield_self(a.block, it, &[it], Some(cref))?;
     }

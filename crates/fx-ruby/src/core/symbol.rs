@@ -59,27 +59,29 @@ fn plain(bytes: &[u8]) -> bool {
         && body.chars().all(|c| c.is_alphanumeric() || c == '_' || c as u32 > 127)
 }
 
-fn text(vm: &Vm, a: Args) -> &'static [u8] {
+fn text(vm: &Vm, a: Args) -> &[u8] {
     a.recv.as_sym().map(|s| vm.syms.bytes(s)).unwrap_or(b"")
 }
 
 const METHODS: &[Native] = &[
     public("to_s", 0, 0, |vm, a| {
-        let t = text(vm, a);
+        let t = text(vm, a).to_vec();
         let enc = a
             .recv
             .as_sym()
             .and_then(|s| vm.sym_encs.get(&s).copied())
             .unwrap_or(if t.is_ascii() { 2 } else { 0 });
         let frozen = vm.syms.bytes(vm.methods[a.method as usize].orig) == b"name";
-        if frozen && let Some(v) = vm.fstrings.get(&(t.to_vec(), enc)) {
+        if !frozen {
+            return Ok(vm.str_enc(t, enc));
+        }
+        let key = (t, enc);
+        if let Some(v) = vm.fstrings.get(&key) {
             return Ok(*v);
         }
-        let s = vm.str_enc(t, enc);
-        if frozen {
-            vm.freeze(s);
-            vm.fstrings.insert((t.to_vec(), enc), s);
-        }
+        let s = vm.str_enc(&*key.0, enc);
+        vm.freeze(s);
+        vm.fstrings.insert(key, s);
         Ok(s)
     })
     .also(&["id2name", "name"]),
@@ -137,7 +139,7 @@ pub(crate) fn init(vm: &mut Vm) {
             k,
             name,
             |vm, a| {
-                let t = text(vm, a);
+                let t = text(vm, a).to_vec();
                 let s = vm.str(t);
                 let name = vm.methods[a.method as usize].orig;
                 let args = vm.args(a);

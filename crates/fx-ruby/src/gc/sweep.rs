@@ -41,7 +41,8 @@ impl Vm {
         if self.regex_cache.len() > SPARE_PATTERNS {
             self.regex_cache.retain(|_, program| std::rc::Rc::strong_count(program) > 1);
         }
-        live += self.classes.len() * CLASS + self.regex_cache.len() * PATTERN;
+        let spare: usize = self.spare_singletons.values().map(Vec::len).sum();
+        live += (self.classes.len() - spare) * CLASS + self.regex_cache.len() * PATTERN;
         let objects = live;
         live += self.io.streams.iter().map(|stream| stream.data.capacity()).sum::<usize>();
         self.heap.bytes = live;
@@ -91,17 +92,28 @@ impl Vm {
             + h.regexes.in_use()
     }
 
-    /// The singleton class of a freed object holds nothing more. Its number is not used again:
-    /// caches in the code may know it.
+    /// The singleton class of a freed object holds nothing more, and its number is free for another
+    /// one: what caches in the code know of it ends with the epoch.
     fn sweep_singletons(&mut self, marks: &Marks) {
+        let mut freed = false;
         for (id, class) in self.classes.iter_mut().enumerate() {
             if let ClassKind::Singleton(of) = class.kind
                 && !of.is_class()
                 && !of.is_nil()
                 && !marks.classes.has(id)
             {
-                *class = RClass::new(ClassKind::Singleton(NIL), class.superclass, id as u32);
+                let (shape, id) = (class.shape_of, id as u32);
+                *class = RClass::new(ClassKind::Singleton(NIL), class.superclass, id);
+                // While the collector is tested no number is used again.
+                if !self.heap.poison {
+                    self.spare_singletons.entry(shape).or_default().push(id);
+                }
+                freed = true;
             }
+        }
+        if freed {
+            self.const_epoch += 1;
+            self.bump();
         }
     }
 }

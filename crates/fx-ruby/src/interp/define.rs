@@ -205,9 +205,21 @@ impl Vm {
         self.run_class_body(id, node.code)
     }
 
-    pub(crate) fn new_cref(&self, class: u32, eval: bool) -> &'static Cref {
+    pub(crate) fn new_cref(&mut self, class: u32, eval: bool) -> &'static Cref {
         let up = self.frames.last().map_or(self.top_cref, |f| f.cref);
-        Box::leak(Box::new(Cref { class, up: Some(up), eval }))
+        self.cref_below(up, class, eval)
+    }
+
+    /// A class inside a scope. The same is the same scope however often it is entered, so what is
+    /// leaked is bounded by the classes and scopes there are.
+    pub(crate) fn cref_below(
+        &mut self,
+        up: &'static Cref,
+        class: u32,
+        eval: bool,
+    ) -> &'static Cref {
+        let key = (std::ptr::from_ref(up) as usize, class, eval);
+        self.crefs.entry(key).or_insert_with(|| leaked(Cref { class, up: Some(up), eval }))
     }
 
     pub(crate) fn run_class_body(&mut self, class: u32, code: &'static Code) -> R {
@@ -298,4 +310,9 @@ impl Vm {
         self.add_method(class, name, Body::Undef, Vis::Public);
         self.method_hook(class, name, n::METHOD_UNDEFINED, n::SINGLETON_METHOD_UNDEFINED)
     }
+}
+
+/// A scope that lives as long as the code which refers to it.
+pub(crate) fn leaked(cref: Cref) -> &'static Cref {
+    Box::leak(Box::new(cref))
 }

@@ -141,8 +141,7 @@ impl Vm {
     pub(crate) fn file_with_self(&mut self, text: &[u8], path: &str, me: Value) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
         let class = self.singleton_class(me)?;
-        let cref: &'static Cref =
-            Box::leak(Box::new(Cref { class, up: Some(self.file_cref), eval: false }));
+        let cref = self.cref_below(self.file_cref, class, false);
         self.run_program(code, me, cref)
     }
 
@@ -153,17 +152,15 @@ impl Vm {
 
     pub(crate) fn file_in_class(&mut self, text: &[u8], path: &str, class: u32) -> R {
         let (code, _) = self.compile(text, path, 1, None, false)?;
-        let cref: &'static Cref =
-            Box::leak(Box::new(Cref { class, up: Some(self.file_cref), eval: false }));
+        let cref = self.cref_below(self.file_cref, class, false);
         self.run_program(code, Value::class(class), cref)
     }
 
     /// Puts files that an embedder runs inside modules, outermost first: their constants are
     /// seen there as if the text stood in the modules' bodies.
     pub fn set_file_scope(&mut self, modules: &[u32]) {
-        self.file_cref = modules.iter().fold(self.top_cref, |up, class| {
-            Box::leak(Box::new(Cref { class: *class, up: Some(up), eval: false }))
-        });
+        self.file_cref =
+            modules.iter().fold(self.top_cref, |up, class| self.cref_below(up, *class, false));
     }
 
     /// Evaluates a text in a binding. New variables stay with the binding.

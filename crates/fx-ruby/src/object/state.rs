@@ -32,10 +32,13 @@ impl Vm {
             Tag::Obj => {
                 let slot = self.ivar_slot(v, name);
                 let obj = self.heap.obj_mut(v);
+                let room = obj.ivars.capacity();
                 if obj.ivars.len() <= slot {
                     obj.ivars.resize(slot + 1, UNDEF);
                 }
                 obj.ivars[slot] = value;
+                let grown = obj.ivars.capacity() - room;
+                self.heap.bytes += grown * size_of::<Value>();
             }
             Tag::Class => {
                 self.classes[v.index()].ivars.insert(name, value);

@@ -377,8 +377,10 @@ pub(super) fn init(vm: &mut Vm) {
                     return vm.enumerator_sized(a, s);
                 }
                 let name = vm.syms.bytes(vm.methods[a.method as usize].orig);
-                let changed = retain(vm, a, !matches!(name, b"reject!" | b"delete_if"))?;
-                Ok(if !changed && name.ends_with(b"!") { NIL } else { a.recv })
+                let (keeps, tells) =
+                    (!matches!(name, b"reject!" | b"delete_if"), name.ends_with(b"!"));
+                let changed = retain(vm, a, keeps)?;
+                Ok(if !changed && tells { NIL } else { a.recv })
             },
             0,
             0,

@@ -5,7 +5,7 @@ use super::{
 };
 use crate::interp::refine;
 use crate::natives::{Native, on_class, private, public};
-use crate::object::{Alloc, Body, ClassKind, Cref, Vis, c};
+use crate::object::{Alloc, Body, ClassKind, Vis, c};
 use crate::value::{NIL, Value};
 use crate::vm::Vm;
 
@@ -161,8 +161,7 @@ const CLASS_METHODS: &[Native] = &[
         vm.inherited(sup, id)?;
         if !a.block.is_nil() {
             let up = vm.heap.pr(a.block).frame.cref;
-            let cref: &'static Cref =
-                Box::leak(Box::new(Cref { class: id, up: Some(up), eval: true }));
+            let cref = vm.cref_below(up, id, true);
             let v = Value::class(id);
             vm.open_call(a).yield_self(a.block, v, &[v], Some(cref))?;
         }

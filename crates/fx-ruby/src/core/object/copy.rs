@@ -52,7 +52,7 @@ impl Vm {
     pub(crate) fn instance_cref(&mut self, me: Value, block: Value) -> Option<&'static Cref> {
         let up = self.heap.pr(block).frame.cref;
         let class = self.instance_definee(me)?;
-        Some(Box::leak(Box::new(Cref { class, up: Some(up), eval: true })))
+        Some(self.cref_below(up, class, true))
     }
 
     fn instance_definee(&mut self, me: Value) -> Option<u32> {
