@@ -211,6 +211,9 @@ impl Value {
     }
 }
 
+/// Bytes that a class takes, roughly.
+pub(crate) const CLASS_BYTES: usize = 600;
+
 /// Look-ups that are remembered: names that a program makes up are not kept for ever.
 const CACHED_METHODS: usize = 1 << 16;
 
@@ -228,7 +231,7 @@ impl Vm {
                 class.shape = sup_class.shape.clone();
             }
         }
-        self.heap.bytes += 600;
+        self.heap.bytes += CLASS_BYTES;
         self.classes.push(class);
         id
     }
@@ -247,6 +250,7 @@ impl Vm {
         let mut made = RClass::new(kind, Some(class), id);
         let above = &self.classes[class as usize];
         (made.alloc, made.no_alloc, made.shape_of) = (above.alloc, above.no_alloc, shape);
+        self.heap.bytes += CLASS_BYTES;
         self.classes[id as usize] = made;
         id
     }

@@ -151,7 +151,7 @@ module RSpec
       def self.derive(metadata)
         RSpec.configuration.derived.each { |filter, work| work.call(metadata) if matches?(filter, metadata) }
       end
-      def self.matches?(filter, metadata) = filter.all? { |key, value| matches_one?(key, value, metadata) }
+      def self.matches?(filter, metadata) = filter.empty? || filter.all? { |key, value| matches_one?(key, value, metadata) }
       def self.matches_any?(filter, metadata) = filter.any? { |key, value| matches_one?(key, value, metadata) }
       def self.matches_one?(key, value, metadata)
         return true if key == :full_description && metadata[:full_description].match?(value)
@@ -185,7 +185,8 @@ module RSpec
       end
       SCOPES = { each: :each, example: :each, all: :all, context: :all, suite: :suite }.freeze
       def of(position, scope, metadata)
-        @all.fetch([position, scope], []).select { |hook| Metadata.matches?(hook.filter, metadata) }
+        list = @all.fetch([position, scope], nil) or return []
+        list.select { |hook| Metadata.matches?(hook.filter, metadata) }
       end
     end
   end

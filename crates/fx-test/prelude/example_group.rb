@@ -90,7 +90,7 @@ module RSpec
         def described_class = metadata[:described_class]
         def description = metadata[:description]
         def file_path = metadata[:file_path]
-        def parent_groups = ancestors.select { |one| one.is_a?(Class) && one < ExampleGroup }
+        def parent_groups = @fx_parent_groups ||= self < ExampleGroup ? [self, *superclass.parent_groups].freeze : []
         def top_level? = superclass == ExampleGroup
         def all_examples = examples + children.flat_map(&:all_examples)
         def descendants = [self] + children.flat_map(&:descendants)

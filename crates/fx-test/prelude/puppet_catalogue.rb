@@ -22,15 +22,16 @@ module RSpec
 
       # The catalogs that were asked for last; examples beside each other want the same one.
       KEPT = 16
-      def self.asked(wish)
+      def self.asked(wish, facts)
         kept = (@asked ||= {})
-        if (found = kept.delete(wish))
-          return kept[wish] = found
+        asked = [wish, facts]
+        if (found = kept.delete(asked))
+          return kept[asked] = found
         end
-        answer = ::JSON.parse(FxPuppet.compile(wish))
+        answer = ::JSON.parse(FxPuppet.compile(wish, facts))
         raise ::Puppet::PreformattedError, answer["error"] if answer["error"]
         kept.shift if kept.size >= KEPT
-        kept[wish] = new(answer["catalog"].merge("exported" => answer["exported"]))
+        kept[asked] = new(answer["catalog"].merge("exported" => answer["exported"]))
       end
 
       attr_reader :data, :resources

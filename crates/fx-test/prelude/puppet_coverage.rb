@@ -39,7 +39,12 @@ module RSpec
 
       # Resources that a module declares itself: its classes, and what stands in its manifests.
       def add_from_catalog(catalogue, own)
-        catalogue.resources.each { |one| add(one) if own.nil? || counts?(one, own) }
+        homes = own && homes_of(own)
+        catalogue.resources.each do |one|
+          ref = one.ref
+          next if @touched.key?(ref) || filtered?(ref)
+          @touched[ref] = false if own.nil? || counts?(one, own, homes)
+        end
       end
       # A catalog that several examples ask for is looked through once for each subject.
       def note(catalogue, own, subject)
@@ -92,10 +97,9 @@ module RSpec
         return unless example.result.status == :failed
         RSpec.world.non_example_failure = RSpec.world.wants_to_quit = true
       end
-      def counts?(one, own)
-        return false if filtered?(one)
+      def homes_of(own) = ["#{Fixtures.modules}/#{own}/manifests", "#{Dir.pwd}/manifests"]
+      def counts?(one, own, homes)
         return false if one.type == "Class" && one.title.split("::").first.to_s.downcase != own
-        homes = ["#{Fixtures.modules}/#{own}/manifests", "#{Dir.pwd}/manifests"]
         one.file.nil? || homes.any? { |dir| one.file.include?(dir) }
       end
       def capitalized(name) = name.to_s.split("::").map(&:capitalize).join("::")

@@ -6,7 +6,7 @@ module RSpec
 
       def self.modules
         given = RSpec.configuration.module_path
-        given && !given.to_s.empty? ? given.to_s : File.join(Dir.pwd, HOME)
+        given && !given.to_s.empty? ? given.to_s : "#{Dir.pwd}/#{HOME}"
       end
 
       # Lays out what is missing, and lets `require` find libraries of all modules.

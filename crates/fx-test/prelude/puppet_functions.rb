@@ -40,7 +40,7 @@ module RSpec
       def enter_compiler
         return if @fx_entered
         @fx_entered = true
-        why = FxPuppet.enter(wish_text(manifest_text))
+        why = FxPuppet.enter(wish_text(manifest_text), facts_text)
         raise ::Puppet::PreformattedError, why unless why.empty?
       end
       def catalogue = @catalogue ||= load_catalogue

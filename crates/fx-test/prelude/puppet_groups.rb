@@ -66,14 +66,19 @@ module RSpec
       def build_facts_hash(_node = nil) = facts_hash
 
       def wish_text(code)
-        wish = { node: nodename, facts: facts_hash, code: code, modulepath: Fixtures.modules, environment: environment,
+        wish = { node: nodename, code: code, modulepath: Fixtures.modules, environment: environment,
                  hiera_config: hiera_file, settings: { strict_variables: RSpec.configuration.strict_variables.to_s },
                  extensions: trusted }
         require "json"
         ::JSON.generate(wish)
       end
+      def facts_text
+        own = respond_to?(:facts) ? facts : nil
+        known = FxPuppet.facts(RSpec.configuration.default_facts, own, nodename, environment, respond_to?(:node))
+        known || ::JSON.generate(facts_hash)
+      end
       def load_catalogue(code = manifest_text)
-        Catalogue.asked(wish_text(code)).tap { |made| note_coverage(made) }
+        Catalogue.asked(wish_text(code), facts_text).tap { |made| note_coverage(made) }
       end
       # What the group is about is covered by its being there.
       def note_coverage(made)

@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 mod chef;
+mod facts;
 mod part;
 mod puppet;
 

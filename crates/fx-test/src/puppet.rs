@@ -18,19 +18,32 @@ const KEPT: usize = 64;
 /// What specs reach as `FxPuppet`.
 pub(crate) struct Catalogs {
     session: RubySession,
-    kept: RefCell<Vec<(String, String)>>,
+    kept: RefCell<Vec<Kept>>,
+    facts: RefCell<Vec<(Rc<str>, Facts)>>,
 }
+
+type Facts = Vec<(String, fx_puppet::Value)>;
+
+/// A wish and its answer.
+struct Kept {
+    wish: String,
+    facts: Rc<str>,
+    answer: String,
+}
+
+/// Facts that are kept once they are read.
+const KEPT_FACTS: usize = 16;
 
 /// What to compile, and for whom.
 struct Wish {
     request: CatalogRequest,
     node: String,
-    facts: Vec<(String, fx_puppet::Value)>,
+    facts: Facts,
     texts: [(String, Vec<u8>); 1],
 }
 
 impl Wish {
-    fn read(text: &str) -> Result<Wish, String> {
+    fn read(text: &str, facts: Facts) -> Result<Wish, String> {
         let wish: Json = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let text = |name: &str| wish[name].as_str().unwrap_or_default().to_owned();
         let path = |name: &str| wish[name].as_str().map(PathBuf::from);
@@ -50,7 +63,6 @@ impl Wish {
         for (name, value) in wish["extensions"].as_object().into_iter().flatten() {
             request.extensions.push((name.clone(), value.as_str().unwrap_or_default().to_owned()));
         }
-        let facts = wish["facts"].as_object().map(facts_from_json).unwrap_or_default();
         let texts = [(String::new(), text("code").into_bytes())];
         Ok(Wish { request, node: text("node"), facts, texts })
     }
@@ -74,20 +86,42 @@ impl Catalogs {
         };
         let node = fx_puppet::node_name(&machine);
         let session = RubySession::start(&machine, &request, &node, more, vm)?;
-        Ok(Catalogs { session, kept: RefCell::default() })
+        Ok(Catalogs { session, kept: RefCell::default(), facts: RefCell::default() })
     }
 
-    /// A wish and its answer, both as JSON: `{"catalog": …}` or `{"error": …}`.
-    fn answer(&self, vm: &mut Vm, wish: &str) -> String {
-        let found = self.kept.borrow().iter().position(|(known, _)| known == wish);
+    /// Facts from their JSON, read once.
+    fn facts(&self, text: &str) -> Result<(Rc<str>, Facts), String> {
+        if let Some((text, facts)) = self.facts.borrow().iter().find(|(known, _)| **known == *text)
+        {
+            return Ok((Rc::clone(text), facts.clone()));
+        }
+        let read: Json = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        let facts = read.as_object().map(facts_from_json).unwrap_or_default();
+        let text: Rc<str> = text.into();
+        let mut known = self.facts.borrow_mut();
+        if known.len() == KEPT_FACTS {
+            known.remove(0);
+        }
+        known.push((Rc::clone(&text), facts.clone()));
+        Ok((text, facts))
+    }
+
+    /// The answer to a wish, with the facts apart, all as JSON: `{"catalog": …}` or `{"error": …}`.
+    fn answer(&self, vm: &mut Vm, wish: &str, facts: &str) -> String {
+        let found =
+            self.kept.borrow().iter().position(|one| one.wish == wish && *one.facts == *facts);
         if let Some(at) = found {
             let mut kept = self.kept.borrow_mut();
             let one = kept.remove(at);
-            let answer = one.1.clone();
+            let answer = one.answer.clone();
             kept.push(one);
             return answer;
         }
-        let made = Wish::read(wish).and_then(|wish| {
+        let (text, facts) = match self.facts(facts) {
+            Ok(known) => known,
+            Err(why) => return json!({ "error": why }).to_string(),
+        };
+        let made = Wish::read(wish, facts).and_then(|wish| {
             self.session.compile(vm, &wish.request, &wish.node, wish.facts, &wish.texts)
         });
         let answer = match made {
@@ -101,13 +135,14 @@ impl Catalogs {
         if kept.len() == KEPT {
             kept.remove(0);
         }
-        kept.push((wish.to_owned(), answer.clone()));
+        kept.push(Kept { wish: wish.to_owned(), facts: text, answer: answer.clone() });
         answer
     }
 
     /// Compiles a wish and asks that compilation from then on; what is wrong with it, or nothing.
-    fn enter(&self, vm: &mut Vm, wish: &str) -> String {
-        let made = Wish::read(wish).and_then(|wish| {
+    fn enter(&self, vm: &mut Vm, wish: &str, facts: &str) -> String {
+        let read = self.facts(facts).and_then(|(_, facts)| Wish::read(wish, facts));
+        let made = read.and_then(|wish| {
             self.session.enter(vm, &wish.request, &wish.node, wish.facts, &wish.texts)
         });
         made.err().unwrap_or_default()
@@ -115,7 +150,7 @@ impl Catalogs {
 }
 
 /// Methods of `FxPuppet`, by their numbers.
-pub(crate) const METHODS: [&str; 3] = ["compile", "enter", "leave"];
+pub(crate) const METHODS: [&str; 4] = ["compile", "enter", "leave", "facts"];
 
 impl HostObject for Catalogs {
     fn name(&self) -> &'static str {
@@ -127,9 +162,16 @@ impl HostObject for Catalogs {
             self.session.leave();
             return Ok(NIL);
         }
-        let wish = vm.arg(args, 0);
-        let wish = vm.to_s(wish)?;
-        let answer = if number == 0 { self.answer(vm, &wish) } else { self.enter(vm, &wish) };
+        if number == 3 {
+            return Ok(crate::facts::text(vm, args).map_or(NIL, |text| vm.str(text)));
+        }
+        let (wish, facts) = (vm.arg(args, 0), vm.arg(args, 1));
+        let (wish, facts) = (vm.to_s(wish)?, vm.to_s(facts)?);
+        let answer = if number == 0 {
+            self.answer(vm, &wish, &facts)
+        } else {
+            self.enter(vm, &wish, &facts)
+        };
         Ok(vm.str(answer))
     }
 

@@ -2,14 +2,13 @@
 //! counts what is left.
 
 use super::mark::Marks;
-use crate::object::{ClassKind, RClass};
+use crate::object::{CLASS_BYTES, ClassKind, RClass};
 use crate::value::{
     K_ARR, K_BIG, K_CLASS, K_FLOAT, K_HASH, K_OBJ, K_PROC, K_RANGE, K_REGEX, K_STR, NIL, Value,
 };
 use crate::vm::Vm;
 
-/// Bytes that a class and a compiled pattern take, roughly.
-const CLASS: usize = 600;
+/// Bytes that a compiled pattern takes, roughly.
 const PATTERN: usize = 2000;
 /// Compiled patterns that are kept although no regular expression uses them.
 const SPARE_PATTERNS: usize = 500;
@@ -42,7 +41,7 @@ impl Vm {
             self.regex_cache.retain(|_, program| std::rc::Rc::strong_count(program) > 1);
         }
         let spare: usize = self.spare_singletons.values().map(Vec::len).sum();
-        live += (self.classes.len() - spare) * CLASS + self.regex_cache.len() * PATTERN;
+        live += (self.classes.len() - spare) * CLASS_BYTES + self.regex_cache.len() * PATTERN;
         let objects = live;
         live += self.io.streams.iter().map(|stream| stream.data.capacity()).sum::<usize>();
         self.heap.bytes = live;
