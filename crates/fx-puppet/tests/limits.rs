@@ -24,7 +24,10 @@ fn a_compilation_ends_with_the_bound_that_its_ruby_went_on_past() {
     let work = || {
         let host = Rc::new(MemoryHost::new());
         for (path, text) in [
-            ("/env/manifests/site.pp", "node a { notice(harmless()) } node b { notice(grows()) } node c { notice(harmless()) }"),
+            (
+                "/env/manifests/site.pp",
+                "node a { notice(harmless()) } node b { notice(grows()) } node c { notice(harmless()) }",
+            ),
             ("/env/modules/m/lib/puppet/functions/grows.rb", GROWS),
             ("/env/modules/m/lib/puppet/functions/harmless.rb", HARMLESS),
         ] {

@@ -52,6 +52,10 @@ fn run(file: &str, include: &[Vec<u8>], argv: Vec<Vec<u8>>) -> i32 {
             drop(std::io::stderr().write_all(report.as_bytes()));
             1
         }
+        Ended::Spent(bound) => {
+            drop(writeln!(std::io::stderr(), "{file}: {bound}"));
+            1
+        }
     };
     vm.flush_output();
     std::mem::forget(vm);

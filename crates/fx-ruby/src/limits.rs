@@ -76,7 +76,7 @@ pub(crate) struct Budget {
 /// What is left after an exception of a limit, to report it and to clean up: a tenth of the
 /// time, and a quarter of the memory.
 fn grace(time: Duration) -> Duration {
-    (time / 10).max(Duration::from_millis(50))
+    (time / 10).max(Duration::from_millis(200))
 }
 
 fn room(heap: usize) -> usize {

@@ -59,7 +59,10 @@ fn a_machine_that_ends_leaves_little_but_its_code() {
             "300.times { |i| 'x' * 1000; Class.new; Object.new.instance_variable_set(\"@v#{i}\", i) }",
             4_000,
         ),
-        ("2_000.times { |i| Object.class_eval { i }; Object.new.respond_to?(\"name#{i}NUMBER\") }", 40_000),
+        (
+            "2_000.times { |i| Object.class_eval { i }; Object.new.respond_to?(\"name#{i}NUMBER\") }",
+            40_000,
+        ),
         // A text's tree, of some 2 KB.
         ("5.times { |i| eval \"a = #{i} + NUMBER; [a, a].map { |x| x + 1 }\" }", 5 * 3_000),
     ];

@@ -11,7 +11,7 @@ pub struct Refused {
     /// In the original's words, with the place.
     pub message: String,
     /// What is wrong and where, if it is a place in the text of the policy.
-    pub shown: Option<Diagnostic>,
+    pub shown: Option<Box<Diagnostic>>,
     /// The bound that Ruby code went on past, which ended it. The machine compiles nothing any more.
     pub spent: Option<Bound>,
 }
@@ -39,6 +39,7 @@ impl Evaluator {
             Place::Raw | Place::Bare => None,
         };
         let text = self.failure_text(*failure);
+        let shown = shown.map(Box::new);
         Refused { message: format!("{text} on node {}", self.settings.node), shown, spent: None }
     }
 
