@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// The limit and what follows it take half a second; the rest is for a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Exit code, standard output and the last line of standard error.
+/// Exit code, standard output and standard error.
 fn ruby(program: &str) -> (Option<i32>, String, String) {
     let began = Instant::now();
     let output = Command::new(env!("CARGO_BIN_EXE_fixpoint"))
@@ -17,8 +17,8 @@ fn ruby(program: &str) -> (Option<i32>, String, String) {
         .expect("it starts");
     let took = began.elapsed();
     assert!(took < PATIENCE, "{program}: {took:?}");
-    let error = String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or("").to_owned();
-    (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned(), error)
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
 #[test]
@@ -29,14 +29,17 @@ fn a_program_that_rescues_its_time_limit_ends_with_a_line_that_says_so() {
         "at_exit { puts 'no' }; begin; sleep; rescue Exception; retry; end",
         "Thread.new { begin; loop { }; rescue Exception; retry; end }.join",
         "loop { begin; [2, 1].sort_by { loop { } }; rescue Exception; end }",
-        "def f; f; rescue SystemStackError; f; end; f",
+        "def f; f; rescue Exception; f; end; f",
         "begin; system('sleep 100'); rescue Exception; end while true",
         "require 'timeout'; loop { begin; Timeout.timeout(60) { loop { } }; rescue Exception; end }",
     ];
     for program in table {
         let (code, said, error) = ruby(program);
         assert_eq!((code, said.as_str()), (Some(1), ""), "{program}: {error}");
-        assert_eq!(error, "-e: the program went on past its time limit", "{program}");
+        assert!(
+            error.ends_with("-e: the program went on past its time limit\n"),
+            "{program}: {error}"
+        );
     }
 }
 
@@ -44,5 +47,5 @@ fn a_program_that_rescues_its_time_limit_ends_with_a_line_that_says_so() {
 fn a_program_that_lets_its_time_limit_through_ends_with_the_exception() {
     let (code, said, error) = ruby("begin; loop { }; ensure; puts 'ensured'; end");
     assert_eq!((code, said.as_str()), (Some(1), "ensured\n"));
-    assert!(error.ends_with("execution expired (Timeout::Error)"), "{error}");
+    assert!(error.contains("execution expired (Timeout::Error)"), "{error}");
 }

@@ -60,7 +60,9 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     };
     let compiled = match made {
         Ok(compiled) => compiled,
-        Err(why) => return Summary { refused: why.shown.map(|shown| *shown), ..refused(run, &why.message) },
+        Err(why) => {
+            return Summary { refused: why.shown.map(|shown| *shown), ..refused(run, &why.message) };
+        }
     };
     let seconds = seconds_since(run, started);
     if !request.alone && request.catalog.is_none() {
