@@ -61,7 +61,10 @@ pub fn run(machine: &Machine, request: &Request) -> Summary {
     let compiled = match made {
         Ok(compiled) => compiled,
         Err(why) => {
-            return Summary { refused: why.shown.map(|shown| *shown), ..refused(run, &why.message) };
+            return Summary {
+                refused: why.shown.map(|shown| *shown),
+                ..refused(run, &why.message)
+            };
         }
     };
     let seconds = seconds_since(run, started);

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at their own process")]
 
 use std::rc::Rc;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fx_host::MemoryHost;
 use fx_ruby::{Ended, Hooks, Limits, Options, Vm, on_big_stack};
@@ -17,6 +18,12 @@ fn machine() -> Vm {
         script: "t.rb".into(),
         argv: Vec::new(),
     })
+}
+
+/// One test at a time: what they measure is of the whole process.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Bytes of this process that are in memory.
@@ -51,6 +58,7 @@ fn left_by(machines: usize, program: &str) -> usize {
 /// lives as long as the process.
 #[test]
 fn a_machine_that_ends_leaves_little_but_its_code() {
+    let _alone = alone();
     let table = [
         ("1", 2_000),
         ("300.times { |i| \"some name that is nowhere else #{i} NUMBER\".to_sym }", 4_000),
@@ -78,6 +86,7 @@ fn a_machine_that_ends_leaves_little_but_its_code() {
 /// What a server's compiler or a long run does again and again takes no more memory each time.
 #[test]
 fn a_long_run_does_not_grow() {
+    let _alone = alone();
     let table = [
         ("Object.new.instance_eval { 1 }", 40),
         ("Object.new.instance_exec(i) { |x| x }", 40),
@@ -107,6 +116,7 @@ fn a_long_run_does_not_grow() {
 /// counted, so the limit holds.
 #[test]
 fn the_limit_of_memory_counts_instance_variables() {
+    let _alone = alone();
     let ended = on_big_stack(|| {
         let mut vm = machine();
         vm.limits.heap = 64 << 20;

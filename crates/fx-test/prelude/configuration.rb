@@ -151,7 +151,9 @@ module RSpec
       def self.derive(metadata)
         RSpec.configuration.derived.each { |filter, work| work.call(metadata) if matches?(filter, metadata) }
       end
-      def self.matches?(filter, metadata) = filter.empty? || filter.all? { |key, value| matches_one?(key, value, metadata) }
+      def self.matches?(filter, metadata)
+        filter.empty? || filter.all? { |key, value| matches_one?(key, value, metadata) }
+      end
       def self.matches_any?(filter, metadata) = filter.any? { |key, value| matches_one?(key, value, metadata) }
       def self.matches_one?(key, value, metadata)
         return true if key == :full_description && metadata[:full_description].match?(value)
