@@ -4,8 +4,7 @@
 # The whole of ntp's spec/classes with the original, rspec-puppet 2.9 on CRuby, and with `PROGRAM test`, in turns: the
 # processor time of each (the median), the examples, those whose verdict differs, and the ratio.
 # SOURCES has puppetlabs-ntp 11.1.1 as `ntp`, puppetlabs-stdlib 9.7.0 as `stdlib` and puppetlabs-augeas_core 2.0.1 as
-# `augeas_core`; FACTS has facts in facterdb's
-# layout (4.2/debian-11-x86_64.facts …). Run it inside a copy of the machine.
+# `augeas_core`; FACTS has facts in facterdb's layout (4.2/debian-11-x86_64.facts …). Run it inside a copy of the machine.
 set -euo pipefail
 [ $# -ge 3 ] || { echo "usage: $0 PROGRAM SOURCES FACTS [ROUNDS]" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -51,10 +50,17 @@ for round in range(rounds):
         seconds["ours"].append(run(ours))
 took = {who: statistics.median(times) for who, times in seconds.items()}
 found = {who: verdicts(file) for who, file in out.items()}
-differ = (found["real"] - found["ours"]).total()
+def places(one):  # the verdicts alone, by place
+    all = collections.Counter()
+    for (file, line, _, status), count in one.items():
+        all[file, line, status] += count
+    return all
+
+differ = (places(found["real"]) - places(found["ours"])).total()
+worded = (found["real"] - found["ours"]).total() - differ
 passed = sum(count for key, count in found["ours"].items() if key[3] == "passed")
 print(f"real: {took['real']:.2f} s, {found['real'].total()} examples ({' '.join(f'{t:.2f}' for t in seconds['real'])})")
-print(f"ours: {took['ours']:.3f} s, {found['ours'].total()} examples, {passed} passed, {differ} differ "
+print(f"ours: {took['ours']:.3f} s, {found['ours'].total()} examples, {passed} passed, {differ} differ, {worded} worded otherwise "
       f"({' '.join(f'{t:.3f}' for t in seconds['ours'])})")
 print(f"{took['real'] / took['ours']:.1f} times less")
 P
