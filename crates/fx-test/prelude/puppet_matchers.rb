@@ -12,7 +12,8 @@ module RSpec
                     that_notifies: [:notify, "notifies"], that_subscribes_to: [:subscribe, "subscribes to"] }.freeze
       def initialize(type, args)
         @type, @title = type.to_s.split("__").map { |part| part[0].upcase + part[1..] }.join("::"), args.first.to_s
-        @title = Catalogue.type_name(@title) if @type == "Class"
+        # A class is named as it is written.
+        @key = @type == "Class" ? Catalogue.type_name(@title) : @title
         @with, @without, @relations, @problems = {}, [], {}, []
       end
       def with(params = {})
@@ -44,7 +45,7 @@ module RSpec
 
       def matches?(actual)
         catalogue = catalogue_of(actual)
-        resource = catalogue.resource(@type, @title)
+        resource = catalogue.resource(@type, @key)
         return false unless resource
         Coverage.cover!(resource)
         @with.each { |name, value| check(resource, name, value, true) }
