@@ -6,7 +6,6 @@ use std::hash::{Hash, Hasher};
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-
 /// An interned name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Sym(pub u32);

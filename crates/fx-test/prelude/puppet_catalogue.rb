@@ -55,10 +55,9 @@ module RSpec
       def to_s = "#<Puppet::Resource::Catalog>"
       alias inspect to_s
 
-      # `ntp::config` is written `Ntp::Config`.
+      # `ntp::config` is written `Ntp::Config`. With two colons before it, it is another name, as in the original.
       def self.type_name(text)
-        parts = text.to_s.split("::").reject(&:empty?)
-        parts.map { |part| part[0].to_s.upcase + part[1..].to_s.downcase }.join("::")
+        text.to_s.split("::").map(&:capitalize).join("::")
       end
 
       # What a type written in Ruby makes of a title.

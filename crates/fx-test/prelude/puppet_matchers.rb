@@ -48,9 +48,9 @@ module RSpec
         resource = catalogue.resource(@type, @key)
         return false unless resource
         Coverage.cover!(resource)
+        only(resource) if @only
         @with.each { |name, value| check(resource, name, value, true) }
         @without.each { |name, value| value.nil? ? unset(resource, name) : check(resource, name, value, false) }
-        only(resource) if @only
         @relations.each { |name, refs| refs.each { |ref| relation(catalogue, resource, name, ref) } }
         @problems.empty?
       end
@@ -59,47 +59,44 @@ module RSpec
         if (name, refs = @relations.first)
           return "#{words.first} that #{RELATIONS[name].last} #{listed_refs(refs)}"
         end
-        parts = @with.map { |key, value| parameter_words(key, value) } + @without.map { |key, _| "#{key} undefined" }
+        parts = @only ? ["exactly #{@only.size} parameters"] : []
+        parts += @with.map { |key, value| words(key, value, "") } + @without.map { |key, value| words(key, value, "un") }
         return words.first if parts.empty?
         text = parts.size == 1 ? parts.first : "#{parts[0..-2].join(", ")} and #{parts.last}"
-        with = @with.empty? ? "without" : @only ? "with exactly" : "with"
-        @with.empty? ? "#{words.first} with #{text}" : "#{words.first} #{with} #{text}"
+        "#{words.first} with #{text}"
       end
       def failure_message
-        return "expected that the catalogue would #{description}" if @problems.empty?
-        "expected that the catalogue would #{description} but #{@problems.join("\n")}"
+        "expected that the catalogue would contain #{@type}[#{@title}]#{problems}"
       end
-      def failure_message_when_negated = "expected that the catalogue would not #{description}"
+      def failure_message_when_negated = "expected that the catalogue would not contain #{@type}[#{@title}]#{problems}"
 
       private
 
+      def problems = @problems.empty? ? "" : " with #{@problems.join(", and parameter ")}"
       def check(resource, name, value, wanted)
         matcher = ParameterMatcher.new(name, value, wanted)
         @problems.concat(matcher.errors) unless matcher.matches?(resource)
       end
       def unset(resource, name)
-        @problems << "parameter #{name} is #{resource[name].inspect}" unless resource[name].nil?
+        @problems << "#{name} undefined but it is set to #{resource[name].inspect}" unless resource[name].nil?
       end
       def only(resource)
-        extra = resource.given.keys - @only - ["name", "path"]
-        @problems << "there should be no parameters #{extra.join(", ")}" unless extra.empty?
+        count = (resource.given.keys - (["name", "path"] - @only)).size
+        return if count == @only.size
+        @problems << "exactly #{@only.size} parameters but the catalogue contains #{count}"
       end
       def relation(catalogue, resource, name, ref)
         other = catalogue.resource(ref.to_s)
         kind = RELATIONS[name].first
         pair = %i[before notify].include?(kind) ? [resource, other] : [other, resource]
         good = other && catalogue.before?(*pair)
-        @problems << "that #{RELATIONS[name].last} #{ref}" unless good
+        @problems << "that #{name == :that_subscribes_to ? "is subscribed to" : RELATIONS[name].last} #{ref}" unless good
       end
       def listed_refs(refs) = refs.size == 1 ? refs.first : "#{refs[0..-2].join(", ")} and #{refs.last}"
-      def parameter_words(key, value)
-        return "#{key} => \"supplied string\"" if key == "content" && value.is_a?(String)
-        case value
-        when Regexp then "#{key} =~ #{value.inspect}"
-        when nil then "#{key} undefined"
-        when Proc then "#{key} passing the supplied block"
-        else "#{key} => #{value.inspect}"
-        end
+      def words(key, value, un)
+        return "#{key} #{un}defined" if value.nil?
+        return "#{key} #{"not " unless un.empty?} supplied string" if key == "content" && value.is_a?(String)
+        "#{key} #{un.empty? ? "=" : "!"}#{value.is_a?(Regexp) ? "~" : ">"} #{value.inspect}"
       end
     end
 
@@ -109,30 +106,27 @@ module RSpec
       def and_raise_error(error) = tap { @error = error }
       def matches?(actual)
         catalogue = catalogue_of(actual)
-        return false.tap { @problem = "error was expected" } if @error
         if (circle = catalogue.cycle)
-          @problem = "dependency cycles found: (#{[*circle, circle.first].map(&:ref).join(" => ")})"
-          return false
+          @problem = "dependency cycles found: (#{[*circle, circle.first].map(&:ref).join(" => ")})\n"
+        elsif @deps && (one, _, ref = catalogue.missing.first)
+          @problem = "expected that the catalogue would include #{ref} used at #{one.file}:#{one.line} in #{one.ref}"
         end
-        missing = @deps ? catalogue.missing : []
-        return true if missing.empty?
-        one, name, ref = missing.first
-        @problem = "that the #{one.ref} relationship #{name} => #{ref} is in the catalogue"
-        false
+        @problem.nil? && @error.nil?
       rescue ::Puppet::Error => e
-        @problem = e.message
-        return false unless @error
-        @error.is_a?(Regexp) ? @error.match?(e.message) : e.message == @error.to_s
+        @problem = "error during compilation: #{e.message}"
+        @error.is_a?(Regexp) ? @error.match?(e.message) : e.message == @error
       end
       def description
-        return "fail to compile and raise the error #{@error.inspect}" if @error
-        "compile into a catalogue without dependency cycles"
+        case @error
+        when nil then "compile into a catalogue without dependency cycles"
+        when Regexp then "fail to compile and raise an error matching #{@error.inspect}"
+        else "fail to compile and raise the error #{@error.inspect}"
+        end
       end
-      def failure_message
-        return "error while compiling: #{@problem}" unless @error
-        "expected that the catalogue would #{description}, but #{@problem}"
+      def failure_message = @problem || "expected that the catalogue would #{description}"
+      def failure_message_when_negated
+        "expected that the catalogue would #{@error ? "compile but it does not" : "not compile but it does"}"
       end
-      def failure_message_when_negated = "expected that the catalogue would not compile but it does"
     end
 
     class CountGeneric < Matcher

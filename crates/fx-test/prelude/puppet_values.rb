@@ -49,8 +49,9 @@ module RSpec
         end
       end
       def message(actual)
-        should = @wanted ? "should" : "should not"
-        "that the parameter #{@name} #{should} be #{@expected.inspect}, but it is #{actual.inspect}"
+        set = @wanted ? "set to" : "not set to"
+        return "#{@name} #{set} supplied string" if @name == "content" && @expected.is_a?(String)
+        "#{@name} #{set} #{@expected.inspect} but it is set to #{actual.inspect}"
       end
     end
   end
