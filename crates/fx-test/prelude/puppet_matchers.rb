@@ -60,7 +60,8 @@ module RSpec
           return "#{words.first} that #{RELATIONS[name].last} #{listed_refs(refs)}"
         end
         parts = @only ? ["exactly #{@only.size} parameters"] : []
-        parts += @with.map { |key, value| words(key, value, "") } + @without.map { |key, value| words(key, value, "un") }
+        parts += @with.map { |key, value| words(key, value, "") }
+        parts += @without.map { |key, value| words(key, value, "un") }
         return words.first if parts.empty?
         text = parts.size == 1 ? parts.first : "#{parts[0..-2].join(", ")} and #{parts.last}"
         "#{words.first} with #{text}"
@@ -90,7 +91,8 @@ module RSpec
         kind = RELATIONS[name].first
         pair = %i[before notify].include?(kind) ? [resource, other] : [other, resource]
         good = other && catalogue.before?(*pair)
-        @problems << "that #{name == :that_subscribes_to ? "is subscribed to" : RELATIONS[name].last} #{ref}" unless good
+        relates = name == :that_subscribes_to ? "is subscribed to" : RELATIONS[name].last
+        @problems << "that #{relates} #{ref}" unless good
       end
       def listed_refs(refs) = refs.size == 1 ? refs.first : "#{refs[0..-2].join(", ")} and #{refs.last}"
       def words(key, value, un)
